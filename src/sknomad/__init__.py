@@ -1,0 +1,30 @@
+"""sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
+
+from ._certify import certify, repair, upper_bound
+from ._gram import Gram
+from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from ._problem import KMeansSDP
+from ._solution import Certificate, CertificateError, Iterate, Solution, Status
+from ._solve import Progress, solve
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Certificate",
+    "CertificateError",
+    "DensePoint",
+    "FactorPoint",
+    "Gram",
+    "Iterate",
+    "KMeansSDP",
+    "MixedPoint",
+    "Progress",
+    "SoftPoint",
+    "Solution",
+    "SpectralPoint",
+    "Status",
+    "certify",
+    "repair",
+    "solve",
+    "upper_bound",
+]

@@ -1,0 +1,234 @@
+"""The judge: turns any iterate of any solver into proven bounds, from scratch, in float64.
+
+Nothing here knows a solver. Upper bounds come from one nonnegative matrix ``N``, lower bounds from a point made
+exactly feasible. A poor ``N`` or ``Q`` makes the bounds loose, never false.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ._arrays import UNIT_ROUNDOFF, Array, double, frobenius, namespace, to_numpy
+from ._gram import centring_error
+from ._points import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
+from ._problem import KMeansSDP
+from ._projections import ky_fan_sum, project_spectraplex, restrict
+from ._solution import Certificate, Iterate
+from ._validation import check_choice, check_integer
+from ._verify import verified_upper_bound
+
+GRADES = ("eigen", "verified")
+
+# Target of the alternating projections: entries at least this share of 1/n, so that little mixing is left to do.
+REPAIR_MARGIN = 1e-4
+REPAIR_RELAXATION = 1.5
+
+
+def certify(problem: KMeansSDP, iterate: Any, *, grade: str = "eigen", repair_steps: int = 15) -> Certificate:
+    """Bounds on the optimum of `problem` from one iterate.
+
+    Parameters
+    ----------
+    problem : KMeansSDP
+    iterate : Iterate
+        Its ``Q`` gives the lower bound (after `repair`), its ``N`` the upper one. Anything may be in them.
+    grade : {"eigen", "verified"}, default="eigen"
+        ``"eigen"``: float64 eigenvalues plus a pad for rounding. ``"verified"``: one Cholesky factorisation
+        proves the bound including every rounding error.
+    repair_steps : int, default=15
+        Alternating projections spent on the lower bound, one eigendecomposition each; 0 for a quick look.
+
+    Returns
+    -------
+    Certificate
+        With ``upper = inf`` where there is no multiplier to bound with, ``lower = -inf`` where ``Q`` is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sknomad import Gram, Iterate, KMeansSDP
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> Q = np.kron(np.eye(2), np.full((2, 2), 0.5))
+    >>> certify(problem, Iterate(Q, N=np.zeros((4, 4)))).lower.__round__(6)
+    100.0
+    """
+    check_choice(grade, "grade", GRADES)
+    check_integer(repair_steps, "repair_steps", 0)
+    point = make_feasible(problem, iterate.point, steps=repair_steps)
+    lower = -math.inf if point is None else feasible_value(problem, point)
+    return Certificate(lower, upper_bound(problem, iterate.multiplier, grade=grade), grade)
+
+
+def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
+    """An exactly feasible matrix close to `Q`.
+
+    Alternating projections between the spectraplex ``{Q 1 = 1, tr Q = K, psd}`` and the nonnegative matrices come
+    first, then just enough of the interior point ``a I + b J`` to lift the last negative entry.
+
+    Parameters
+    ----------
+    problem : KMeansSDP
+    Q : array of shape (n, n) or Point
+    steps : int, default=15
+        Number of alternating projections.
+
+    Returns
+    -------
+    array of shape (n, n)
+        Feasible up to the rounding of its entries.
+    """
+    point = make_feasible(problem, Iterate(Q).point, steps=steps)
+    if point is None:
+        raise ValueError("Q must have finite entries, got NaN or inf. Start again from the last finite iterate.")
+    return dense(point)
+
+
+def upper_bound(problem: KMeansSDP, N: Array, *, grade: str = "eigen") -> float:
+    """Upper bound on the optimum from one nonnegative matrix.
+
+    For any symmetric ``N >= 0`` and feasible ``Q``, ``<D, Q> <= <D + N, Q>``, and the right-hand side is at most
+    ``1'N1/n`` plus the sum of the ``K - 1`` largest eigenvalues of ``P (D + N) P``, a fraction of the next included.
+
+    Parameters
+    ----------
+    problem : KMeansSDP
+    N : array of shape (n, n) or None
+        Its symmetric nonnegative part is used, so any matrix is safe; a bad one only makes the bound loose.
+    grade : {"eigen", "verified"}, default="eigen"
+
+    Returns
+    -------
+    float
+        Never below the optimum, up to the stated rounding pad; ``inf`` for None or a matrix that is not finite.
+    """
+    if problem.is_trivial:
+        return _trivial_value(problem, +1)
+    if N is None:
+        return math.inf
+    N = nonnegative_part(problem, N)
+    if N is None:
+        return math.inf
+    if grade == "verified":
+        return verified_upper_bound(problem, N)
+    return _eigenvalue_bound(problem, N)
+
+
+def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
+    """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite."""
+    xp = namespace(N)
+    if tuple(N.shape) != (problem.n, problem.n):
+        raise ValueError(f"N must have shape {(problem.n, problem.n)}, got {tuple(N.shape)}.")
+    N = double(N)
+    N = xp.clip(N / 2 + N.T / 2, min=0.0)
+    return N if bool(xp.all(xp.isfinite(N))) else None
+
+
+def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
+    xp = namespace(N)
+    n, K, gram = problem.n, problem.K, problem.gram
+    mean = float(xp.sum(N)) / n
+    M = restrict(gram.formed(N) + N)
+    values = xp.linalg.eigvalsh(M)
+    size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
+    # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
+    pad = 2 * n * UNIT_ROUNDOFF * (K * size + mean) + K * gram.forming_error + centring_error(gram)
+    return mean + ky_fan_sum(values, K - 1) + pad
+
+
+def feasible_value(problem: KMeansSDP, point: MixedPoint) -> float:
+    """Value of a feasible point, rounded down by more than its arithmetic can have lost."""
+    if problem.is_trivial:
+        return _trivial_value(problem, -1)
+    gram = problem.gram
+    size = max(abs(gram.trace), gram.norm)
+    return point.value(gram) - 8 * problem.n * UNIT_ROUNDOFF * size - problem.K * gram.forming_error
+
+
+def _trivial_value(problem: KMeansSDP, direction: int) -> float:
+    """The optimum where it is known: ``K = n`` keeps the trace of ``D``, the other cases keep nothing."""
+    gram = problem.gram
+    if problem.n != problem.K:
+        return 0.0
+    return gram.trace + direction * (4 * problem.n * UNIT_ROUNDOFF * abs(gram.trace) + problem.n * gram.forming_error)
+
+
+def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint | None:
+    """A feasible point near `point`, factored where `point` is; None if `point` is not finite."""
+    if point.n != problem.n:
+        raise ValueError(f"Q must have {problem.n} rows, got {point.n}. Pass an iterate of the same problem.")
+    if problem.is_trivial:
+        a, b = problem.interior_weights
+        return MixedPoint(DensePoint(np.eye(problem.n)), identity=a, mean=b)
+    if isinstance(point, MixedPoint):
+        point = point.base
+    if isinstance(point, SoftPoint | FactorPoint):
+        soft = point.as_soft()
+        return _repair_trace(problem, soft) if _is_finite(soft.V) else None
+    spectral = _as_spectral(problem, point)
+    return None if spectral is None else _repair_entries(problem, spectral, steps)
+
+
+def _repair_trace(problem: KMeansSDP, soft: SoftPoint) -> MixedPoint:
+    """Soft assignments satisfy everything but ``tr Q = K``; mixing with ``J`` or ``I`` settles that exactly."""
+    trace = soft.trace()
+    if trace > problem.K:
+        return MixedPoint(soft, mean=(trace - problem.K) / (trace - 1))
+    return MixedPoint(soft, identity=(problem.K - trace) / (problem.n - trace))
+
+
+def _as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
+    """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
+    if not isinstance(point, SpectralPoint):
+        Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
+        if not _is_finite(Q):
+            return None
+        return SpectralPoint(*project_spectraplex((Q + Q.T) / 2, problem.K - 1))
+    xp = namespace(point.U)
+    U, weights = double(point.U), xp.clip(double(point.l), min=0.0)
+    U = U - xp.mean(U, axis=0)
+    norms = xp.sqrt(xp.sum(U * U, axis=0))
+    weights = weights * norms**2
+    total = float(xp.sum(weights))
+    if not (_is_finite(U) and math.isfinite(total) and total > 0):
+        return None
+    keep = weights > 0
+    return SpectralPoint(U[:, keep] / norms[keep], weights[keep] * ((problem.K - 1) / total))
+
+
+def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> MixedPoint | None:
+    """Alternating projections, keeping the best of the mixed points met on the way."""
+    best, best_value = None, -math.inf
+    for step in range(steps + 1):
+        Q = spectral.rows(0, problem.n)
+        candidate = _lift_entries(problem, spectral, Q)
+        value = candidate.value(problem.gram)
+        if value > best_value:
+            best, best_value = candidate, value
+        if step == steps or candidate.mean == 0:
+            break
+        spectral = SpectralPoint(*project_spectraplex(_towards_nonnegative(Q), problem.K - 1))
+    return best
+
+
+def _towards_nonnegative(Q: Array) -> Array:
+    """One over-relaxed step towards the matrices with entries at least `REPAIR_MARGIN` / n."""
+    xp = namespace(Q)
+    return Q + REPAIR_RELAXATION * (xp.clip(Q, min=REPAIR_MARGIN / Q.shape[0]) - Q)
+
+
+def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> MixedPoint:
+    """Mix with the interior point until the smallest entry is zero, rounding included."""
+    xp = namespace(Q)
+    rounding = 8 * UNIT_ROUNDOFF * max(float(xp.max(Q)), 1 / problem.n)
+    shortfall = max(rounding - float(xp.min(Q)), 0.0)
+    theta = shortfall / (shortfall + problem.interior_entry)
+    a, b = problem.interior_weights
+    return MixedPoint(spectral, identity=theta * a, mean=theta * b)
+
+
+def _is_finite(array: Array) -> bool:
+    xp = namespace(array)
+    return bool(xp.all(xp.isfinite(array)))

@@ -1,0 +1,196 @@
+"""`Gram`: the matrix of inner products, kept in the cheapest form that determines it."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from ._arrays import UNIT_ROUNDOFF, Array, gamma, is_sparse, like
+from ._validation import DEFINITE_TOLERANCE, check_square, check_table
+
+# Outside this range squares of the numbers, or squares of those, leave float64.
+SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
+
+
+class Gram:
+    """The centred Gram matrix ``D = P X X' P`` of `n` points, ``P = I - 11'/n``.
+
+    Make one with `from_data`, `from_kernel` or `from_distances`. From data, ``D`` is never formed unless asked
+    for: products go through ``X``. All values are in the units of the input. Only where its squares would leave
+    float64 (numbers above 1e70, or all below 1e-70) the input is divided by a power of two, a warning says so,
+    and `unit` is the factor that brings values back.
+
+    Attributes
+    ----------
+    n : int
+        Number of points.
+    trace, norm : float
+        Trace and Frobenius norm of ``D``.
+    unit : float
+        Values are in multiples of this; 1 except for extreme scales.
+    forming_error : float
+        Bound on the spectral norm of the rounding error in `formed`.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> gram = Gram.from_data([[0.0, 0.0], [2.0, 0.0], [1.0, 3.0]])
+    >>> gram.trace
+    8.0
+    >>> bool(np.allclose(gram.dense().sum(axis=0), 0))
+    True
+    """
+
+    def __init__(self, *, factor: Array = None, kernel: Array = None, unit: float = 1.0):
+        self._factor, self._kernel, self.unit = factor, kernel, unit
+        self.n = int((factor if factor is not None else kernel).shape[0])
+        self.trace, self.norm, self.forming_error = self._measure()
+
+    @classmethod
+    def from_data(cls, X: Any) -> Gram:
+        """Inner products of the rows of `X` (array, data frame or sparse matrix), about their mean."""
+        X = check_table(X)
+        X, exponent = _tame(X, "X")
+        if not is_sparse(X):
+            X = X - X.mean(axis=0)
+        return cls(factor=X, unit=_power_of_two(2 * exponent))
+
+    @classmethod
+    def from_kernel(cls, D: Any, *, allow_indefinite: bool = False) -> Gram:
+        """A symmetric positive semidefinite kernel matrix, centred on the fly.
+
+        With `allow_indefinite` any symmetric matrix is taken: the problem and its certificate stay meaningful
+        (adding ``c I`` moves every value by exactly ``c K``), only the picture of points in space is lost.
+        """
+        D, exponent = _tame(check_square(D, "kernel"), "kernel")
+        gram = cls(kernel=D, unit=_power_of_two(exponent))
+        if not allow_indefinite:
+            _check_definite(gram)
+        return gram
+
+    @classmethod
+    def from_distances(cls, distances: Any) -> Gram:
+        """Inner products that belong to a symmetric matrix of distances: ``-d^2/2``, centred.
+
+        Distances need not be Euclidean; an indefinite result is allowed.
+        """
+        distances = check_square(distances, "distances")
+        if float(distances.min()) < 0:
+            raise ValueError(
+                f"distances must be nonnegative, got {float(distances.min()):.3g}. Pass similarities as a kernel."
+            )
+        distances, exponent = _tame(distances, "distances")
+        return cls(kernel=-(distances**2) / 2, unit=_power_of_two(2 * exponent))
+
+    def __repr__(self) -> str:
+        return f"Gram(n={self.n}, trace={self.trace:.6g}, {'factored' if self.is_factored else 'dense'})"
+
+    @property
+    def is_factored(self) -> bool:
+        """Whether ``D`` is known as ``X X'`` with a dense centred ``X``."""
+        return self._factor is not None and not is_sparse(self._factor)
+
+    @property
+    def factor(self) -> Array:
+        """The centred ``X`` with ``D = X X'``; None for kernels and sparse data."""
+        return self._factor if self.is_factored else None
+
+    def __matmul__(self, V: Array) -> Array:
+        """``D V`` for a NumPy vector or matrix ``V``."""
+        if self.is_factored:
+            return self._factor @ (self._factor.T @ V)
+        V = V - V.mean(axis=0)
+        DV = self._kernel @ V if self._factor is None else self._factor @ (self._factor.T @ V)
+        return DV - DV.mean(axis=0)
+
+    def formed(self, model: Array = None) -> Array:
+        """An n x n matrix that equals ``D`` on the complement of the ones vector, in the library of `model`.
+
+        Enough for bounds and eigenvalues there, and free of the rounding that centring a kernel would add.
+        """
+        if self._factor is None:
+            return self._kernel.copy() if model is None else like(self._kernel, model, dtype=None)
+        if is_sparse(self._factor):
+            D = np.asarray((self._factor @ self._factor.T).toarray())
+            return D if model is None else like(D, model, dtype=None)
+        X = self._factor if model is None else like(self._factor, model, dtype=None)
+        return X @ X.T
+
+    def dense(self) -> Array:
+        """``D`` itself, n x n: rows and columns sum to zero."""
+        D = self.formed()
+        if not self.is_factored:
+            means = D.mean(axis=0)
+            D = D - means - means[:, None] + means.mean()
+        return (D + D.T) / 2
+
+    def inner(self, Q: Array) -> float:
+        """``<D, Q>`` for a dense symmetric NumPy ``Q``."""
+        if self.is_factored:
+            return float(np.sum((Q @ self._factor) * self._factor))
+        return float(np.sum(self.dense() * Q))
+
+    def _measure(self) -> tuple[float, float, float]:
+        if self.is_factored:
+            X = self._factor
+            trace = float(np.sum(X * X))
+            small = X.T @ X if X.shape[1] < self.n else X @ X.T
+            # The last term is the rounding of the centring itself, so that bounds hold for the data as given.
+            return trace, float(la.norm(small)), gamma(X.shape[1] + 9) * trace
+        D = self.formed()
+        row_sums = np.abs(D).sum(axis=0)
+        centred = D - D.mean(axis=0)
+        centred -= centred.mean(axis=1)[:, None]
+        depth = 9 if self._factor is None else self._factor.shape[1] + 9
+        size = float(np.abs(D).trace()) if self._factor is not None else float(row_sums.max())
+        return float(centred.trace()), float(la.norm(centred)), gamma(depth) * size
+
+
+def centring_error(gram: Gram) -> float:
+    """Bound on how far centring in float64 can have moved any value ``<D, Q>``.
+
+    Each entry of ``X - mean`` carries one rounding, ``|E| <= u |X|``, and ``0 <= Q - J <= I`` turns that into
+    at most ``2 |X|_F |E|_F + |E|_F^2``. Kernels and sparse data are not centred before use.
+    """
+    return 2.5 * UNIT_ROUNDOFF * gram.trace if gram.is_factored else 0.0
+
+
+def _power_of_two(exponent: int) -> float:
+    """``2**exponent``, or infinity (or zero) where float64 has no such number."""
+    return math.ldexp(1.0, exponent) if exponent < 1024 else math.inf
+
+
+def _tame(A: Array, name: str) -> tuple[Array, int]:
+    """`A` divided by the power of two returned, which is 1 unless squares would over- or underflow."""
+    size = float(abs(A).max())
+    if size == 0 or SMALLEST_SIZE <= size <= LARGEST_SIZE:
+        return A, 0
+    exponent = math.frexp(size)[1]
+    warnings.warn(
+        f"{name} has largest absolute value {size:.1e}, whose square leaves float64: it was divided by "
+        f"2**{exponent} and bounds are for the divided {name}. Rescale {name} to choose the units yourself.",
+        UserWarning,
+        stacklevel=4,
+    )
+    if is_sparse(A):
+        return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape), exponent
+    return np.ldexp(A, -exponent), exponent
+
+
+def _check_definite(gram: Gram) -> None:
+    """Refuse a kernel with clearly negative curvature; one Cholesky factorisation settles the common case."""
+    D = gram.dense()
+    allowed = DEFINITE_TOLERANCE * max(gram.norm, np.finfo(float).tiny)
+    if la.lapack.dpotrf(D + allowed * np.eye(gram.n), lower=True)[1] == 0:
+        return
+    smallest = float(la.eigvalsh(D, subset_by_index=[0, 0])[0])
+    if smallest < -allowed:
+        raise ValueError(
+            f"kernel must be positive semidefinite after centring: its smallest eigenvalue is {smallest:.1e}, "
+            f"allowed {-allowed:.1e}. Pass distances instead, or Gram.from_kernel(D, allow_indefinite=True)."
+        )

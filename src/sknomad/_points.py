@@ -1,0 +1,198 @@
+"""The forms in which a solver can hold ``Q``, each with the same few methods.
+
+`DensePoint` is ``Q`` itself. `SpectralPoint`, `SoftPoint` and `FactorPoint` are factored and never form an n x n
+array unless `dense` is called. `MixedPoint` adds multiples of ``I`` and ``J = 11'/n`` to any of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+
+from ._arrays import Array, double, to_numpy
+from ._gram import Gram
+
+
+class Point(Protocol):
+    """A symmetric n x n matrix ``Q``."""
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        ...
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        ...
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``."""
+        ...
+
+
+def dense(point: Point) -> Array:
+    """The whole of ``Q``, as an n x n NumPy array."""
+    return np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
+
+
+def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
+    """``sum_j weights_j <D, c_j c_j'>`` for the columns ``c_j`` of an n x r array."""
+    columns, weights = np.asarray(double(to_numpy(columns))), np.asarray(double(to_numpy(weights)))
+    if gram.is_factored:
+        return float(np.sum((gram.factor.T @ columns) ** 2 @ weights))
+    return float(np.sum(np.sum(columns * (gram @ columns), axis=0) * weights))
+
+
+@dataclass(frozen=True)
+class DensePoint:
+    """``Q`` as an n x n array."""
+
+    Q: Array  # (n, n)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.Q.shape[0])
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        return self.Q[start:stop, :]
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        return float(np.trace(to_numpy(self.Q)))
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``."""
+        return gram.inner(np.asarray(to_numpy(self.Q), dtype=np.float64))
+
+
+@dataclass(frozen=True)
+class SpectralPoint:
+    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero."""
+
+    U: Array  # (n, p) eigenvectors
+    l: Array  # (p,) eigenvalues  # noqa: E741
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.U.shape[0])
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        return (self.U[start:stop, :] * self.l) @ self.U.T + 1 / self.n
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        return 1 + float(to_numpy(self.l).sum())
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``; the ones vector contributes nothing, ``D`` being centred."""
+        return value_of_columns(gram, self.U, self.l)
+
+
+@dataclass(frozen=True)
+class SoftPoint:
+    """``Q = V diag(V'1)^-1 V'`` with nonnegative ``V`` whose rows sum to one: psd, nonnegative and ``Q 1 = 1``."""
+
+    V: Array  # (n, r) soft assignments, no empty column
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.V.shape[0])
+
+    @property
+    def sizes(self) -> Array:
+        """Points per cell, ``V'1``."""
+        return np.asarray(to_numpy(self.V), dtype=np.float64).sum(axis=0)
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        V = to_numpy(self.V)
+        return (V[start:stop] / self.sizes) @ V.T
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        return float(((np.asarray(to_numpy(self.V), dtype=np.float64) ** 2).sum(axis=0) / self.sizes).sum())
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``."""
+        return value_of_columns(gram, self.V, 1 / self.sizes)
+
+    def as_soft(self) -> SoftPoint:
+        """The same with every row nonnegative and of sum one, and no empty column, whatever `V` holds."""
+        V = np.maximum(np.asarray(to_numpy(self.V), dtype=np.float64), 0)
+        sums = V.sum(axis=1, keepdims=True)
+        V = np.divide(V, sums, out=np.full_like(V, 1 / V.shape[1]), where=sums > 0)
+        return SoftPoint(V[:, V.sum(axis=0) > 0])
+
+
+@dataclass(frozen=True)
+class FactorPoint:
+    """``Q = Y Y'``, as the Burer-Monteiro method holds it."""
+
+    Y: Array  # (n, r)
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return int(self.Y.shape[0])
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        return self.Y[start:stop, :] @ self.Y.T
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        return float((to_numpy(self.Y) ** 2).sum())
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``."""
+        return value_of_columns(gram, self.Y, np.ones(self.Y.shape[1]))
+
+    def as_soft(self) -> SoftPoint:
+        """The nearest row-stochastic form: ``V = Y diag(Y'1)`` with rows scaled to sum one."""
+        Y = np.maximum(np.asarray(to_numpy(self.Y), dtype=np.float64), 0)
+        return SoftPoint(Y * Y.sum(axis=0)).as_soft()
+
+
+@dataclass(frozen=True)
+class MixedPoint:
+    """``Q = base_weight * base + identity * I + mean * J``: how a nearly feasible point is made feasible."""
+
+    base: Point
+    identity: float = 0.0  # weight of I
+    mean: float = 0.0  # weight of J
+
+    @property
+    def base_weight(self) -> float:
+        """What is left for `base`, so that rows still sum to one."""
+        return 1 - self.identity - self.mean
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.base.n
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        block = self.base_weight * np.asarray(to_numpy(self.base.rows(start, stop)), dtype=np.float64)
+        block += self.mean / self.n
+        block[np.arange(stop - start), np.arange(start, stop)] += self.identity
+        return block
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        return self.base_weight * self.base.trace() + self.identity * self.n + self.mean
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``."""
+        return self.base_weight * self.base.value(gram) + self.identity * gram.trace

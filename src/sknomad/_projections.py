@@ -1,0 +1,78 @@
+"""Projections on the pieces of the feasible set, written once for every array library.
+
+The vector of ones is removed exactly, by one Householder reflection that maps it to the first axis: what is left
+is an ordinary symmetric matrix of size n - 1, so no eigenvector can ever be mistaken for the ones vector.
+"""
+
+from __future__ import annotations
+
+import math
+
+from ._arrays import Array, device, namespace
+
+
+def reflector(n: int, model: Array) -> Array:
+    """Vector ``h`` with ``(I - h h') e_1`` parallel to the ones vector and ``|h|^2 = 2``."""
+    xp = namespace(model)
+    root = 1 / math.sqrt(n)
+    h = xp.full((n,), root, dtype=model.dtype, device=device(model))
+    h[0] += 1
+    return h * math.sqrt(2 / (2 + 2 * root))
+
+
+def restrict(A: Array) -> Array:
+    """The symmetric matrix `A` as a form on the complement of the ones vector, (n-1) x (n-1)."""
+    h = reflector(A.shape[0], A)
+    w = A @ h
+    w = w - (0.5 * (w @ h)) * h
+    update = w[:, None] * h[None, :]
+    return (A - update - update.T)[1:, 1:]
+
+
+def lift(Z: Array) -> Array:
+    """Columns of `Z` (n-1 coordinates) back in n coordinates, orthogonal to the ones vector."""
+    xp = namespace(Z)
+    n = Z.shape[0] + 1
+    h = reflector(n, Z)
+    U = xp.concat([xp.zeros((1, Z.shape[1]), dtype=Z.dtype, device=device(Z)), Z], axis=0)
+    return U - h[:, None] * (h @ U)[None, :]
+
+
+def simplex_threshold(values: Array, total: float) -> float:
+    """The `t` with ``sum(max(values - t, 0)) = total``, for ``total > 0``.
+
+    Exact projection on the simplex subtracts it; only values above it matter, so leading ones suffice if the
+    result is at least the smallest of them.
+    """
+    xp = namespace(values)
+    descending = xp.sort(values, descending=True)
+    counts = xp.arange(1, values.shape[0] + 1, dtype=values.dtype, device=device(values))
+    candidates = (xp.cumulative_sum(descending) - total) / counts
+    n_active = int(xp.sum(xp.astype(descending > candidates, xp.int64)))
+    return float(candidates[max(n_active, 1) - 1])
+
+
+def project_simplex(values: Array, total: float) -> Array:
+    """Nearest point to `values` with nonnegative entries of the given sum."""
+    xp = namespace(values)
+    if total <= 0:
+        return xp.zeros_like(values)
+    return xp.clip(values - simplex_threshold(values, total), min=0.0)
+
+
+def project_spectraplex(A: Array, total: float) -> tuple[Array, Array]:
+    """Nearest ``W`` to `A` with ``W`` psd, ``W 1 = 0``, ``tr W = total``, as eigenpairs ``(U, l)``, ``l > 0``."""
+    xp = namespace(A)
+    values, Z = xp.linalg.eigh(restrict(A))
+    weights = project_simplex(values, total)
+    first = int(xp.sum(xp.astype(weights <= 0, xp.int64)))  # eigenvalues come in ascending order
+    return lift(Z[:, first:]), weights[first:]
+
+
+def ky_fan_sum(values: Array, count: float) -> float:
+    """Sum of the `count` largest entries, a fraction of the next one included."""
+    xp = namespace(values)
+    descending = xp.sort(values, descending=True)
+    whole = math.floor(count)
+    total = float(xp.sum(descending[:whole])) if whole else 0.0
+    return total + (count - whole) * float(descending[whole]) if count > whole else total

@@ -1,0 +1,96 @@
+"""Checks at the door. Every error says what must hold, what was given, and what to do."""
+
+from __future__ import annotations
+
+import numbers
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import check_array
+
+from ._arrays import Array, is_sparse
+
+# Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
+SYMMETRY_TOLERANCE = 1e-8
+DEFINITE_TOLERANCE = 1e-8
+
+
+def check_real(value: Any, name: str, low: float, high: float, rule: str) -> float:
+    """`value` as a float in ``[low, high]``, or an error that quotes `rule`."""
+    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+    if not is_number:
+        raise TypeError(f"{name} must be {rule}, got {value!r} of type {type(value).__name__}.")
+    if not low <= float(value) <= high:
+        raise ValueError(f"{name} must be {rule}, got {value!r}.")
+    return float(value)
+
+
+def check_integer(value: Any, name: str, low: int) -> int:
+    """`value` as an int of at least `low`."""
+    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
+    if not is_integer:
+        raise TypeError(f"{name} must be an integer >= {low}, got {value!r} of type {type(value).__name__}.")
+    if value < low:
+        raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
+    return int(value)
+
+
+def check_K(K: Any, n_samples: int) -> float:
+    """The trace of Q, a real number between 1 and the number of points."""
+    return check_real(K, "K", 1, n_samples, f"a real number in [1, n_samples={n_samples}]")
+
+
+def check_choice(value: Any, name: str, choices: Any) -> Any:
+    """`value` if it is one of `choices`, otherwise an error that lists them."""
+    if not isinstance(value, str) or value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
+    return value
+
+
+def check_table(X: Any, name: str = "X", *, accept_sparse: bool = True) -> Array:
+    """`X` as a finite float64 matrix (dense, or CSR if sparse) of at least two rows."""
+    if not isinstance(X, str | bytes) and np.iscomplexobj(X):
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
+        )
+    try:
+        X = check_array(
+            X,
+            accept_sparse="csr" if accept_sparse else False,
+            dtype=np.float64,
+            ensure_all_finite=False,
+            ensure_min_samples=2,
+            input_name=name,
+        )
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"{name} must be a table of real numbers with at least 2 rows: {error}") from error
+    check_finite(X, name)
+    return X
+
+
+def check_finite(X: Array, name: str) -> None:
+    """Refuse NaN and infinity, naming the first."""
+    values: Any = X.data if is_sparse(X) else X
+    if np.isfinite(values).all():
+        return
+    dense_mask = ~np.isfinite(X.toarray() if is_sparse(X) else X)
+    row, column = np.argwhere(dense_mask)[0]
+    raise ValueError(
+        f"{name} has {dense_mask.sum()} non-finite values (NaN or inf), the first at row {row}, column {column}. "
+        "Impute or drop them."
+    )
+
+
+def check_square(D: Any, name: str) -> Array:
+    """`D` as a finite, symmetric float64 matrix; tiny asymmetry is averaged away."""
+    D = check_table(D, name, accept_sparse=True)
+    if D.shape[0] != D.shape[1]:
+        raise ValueError(f"{name} must be square, got shape {D.shape}. Pass raw data without metric={name!r}.")
+    D = D.toarray() if is_sparse(D) else D
+    asymmetry, size = float(np.abs(D - D.T).max()), float(np.abs(D).max())
+    if asymmetry > SYMMETRY_TOLERANCE * size:
+        raise ValueError(
+            f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, "
+            f"allowed {SYMMETRY_TOLERANCE * size:.1e}. Pass (D + D.T) / 2."
+        )
+    return D / 2 + D.T / 2
