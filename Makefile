@@ -11,7 +11,7 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 .PHONY: demo test lint slow clean
 
 demo: $(VENV)/.installed-demo
-	$(BIN)/sknomad demo --out demo
+	$(BIN)/sknomad demo --out demo --overwrite
 
 test: lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not gpu"

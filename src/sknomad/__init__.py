@@ -2,6 +2,7 @@
 
 from ._certify import certify, repair, upper_bound
 from ._gram import Gram
+from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._solution import Certificate, CertificateError, Iterate, Solution, Status
@@ -10,6 +11,7 @@ from ._solve import Progress, solve
 __version__ = "0.1.0"
 
 __all__ = [
+    "NOMAD",
     "Certificate",
     "CertificateError",
     "DensePoint",

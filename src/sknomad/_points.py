@@ -35,6 +35,10 @@ class Point(Protocol):
         """``<D, Q>``."""
         ...
 
+    def root(self) -> Array:
+        """Some ``B`` (NumPy, n x r) with ``Q = B B'`` up to multiples of ``J`` and ``I``: all an embedding needs."""
+        ...
+
 
 def dense(point: Point) -> Array:
     """The whole of ``Q``, as an n x n NumPy array."""
@@ -72,6 +76,11 @@ class DensePoint:
         """``<D, Q>``."""
         return gram.inner(np.asarray(to_numpy(self.Q), dtype=np.float64))
 
+    def root(self) -> Array:
+        """``B`` with ``Q = B B'``, negative eigenvalues left out."""
+        values, vectors = np.linalg.eigh(np.asarray(to_numpy(self.Q), dtype=np.float64))
+        return vectors * np.sqrt(np.maximum(values, 0))
+
 
 @dataclass(frozen=True)
 class SpectralPoint:
@@ -96,6 +105,10 @@ class SpectralPoint:
     def value(self, gram: Gram) -> float:
         """``<D, Q>``; the ones vector contributes nothing, ``D`` being centred."""
         return value_of_columns(gram, self.U, self.l)
+
+    def root(self) -> Array:
+        """``B`` with ``Q - J = B B'``."""
+        return np.asarray(to_numpy(self.U * self.l**0.5), dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -126,6 +139,10 @@ class SoftPoint:
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
         return value_of_columns(gram, self.V, 1 / self.sizes)
+
+    def root(self) -> Array:
+        """``B`` with ``Q = B B'``."""
+        return np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(self.sizes)
 
     def as_soft(self) -> SoftPoint:
         """The same with every row nonnegative and of sum one, and no empty column, whatever `V` holds."""
@@ -158,6 +175,10 @@ class FactorPoint:
         """``<D, Q>``."""
         return value_of_columns(gram, self.Y, np.ones(self.Y.shape[1]))
 
+    def root(self) -> Array:
+        """``B`` with ``Q = B B'``."""
+        return np.asarray(to_numpy(self.Y), dtype=np.float64)
+
     def as_soft(self) -> SoftPoint:
         """The nearest row-stochastic form: ``V = Y diag(Y'1)`` with rows scaled to sum one."""
         Y = np.maximum(np.asarray(to_numpy(self.Y), dtype=np.float64), 0)
@@ -178,6 +199,11 @@ class MixedPoint:
         return 1 - self.identity - self.mean
 
     @property
+    def unmixed(self) -> Point:
+        """`base`, or this point itself if nothing is left of it."""
+        return self.base if self.base_weight > 0 else self
+
+    @property
     def n(self) -> int:
         """Number of rows."""
         return self.base.n
@@ -196,3 +222,7 @@ class MixedPoint:
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
         return self.base_weight * self.base.value(gram) + self.identity * gram.trace
+
+    def root(self) -> Array:
+        """``B`` of the base, weighted."""
+        return self.base.root() * self.base_weight**0.5

@@ -1,0 +1,7 @@
+"""``python -m sknomad`` is the command ``sknomad``."""
+
+import sys
+
+from .cli import main
+
+sys.exit(main())

@@ -1,0 +1,106 @@
+"""`sknomad doctor`: what this installation has to work with."""
+
+from __future__ import annotations
+
+import os
+import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat")
+EXTRAS = {
+    "matplotlib": "plot",
+    "torch": "gpu",
+    "cupy": "gpu",
+    "cvxpy": "reference",
+    "dask": "distributed",
+    "jinja2": "report",
+}
+
+
+def examine() -> dict[str, Any]:
+    """Versions, linear algebra library, processors and memory, as a dictionary ready for JSON."""
+    from . import __version__
+
+    return {
+        "sknomad": __version__,
+        "python": platform.python_version(),
+        "platform": platform.platform(),
+        "packages": {name: installed_version(name) for name in (*NEEDED, *EXTRAS)},
+        "linear_algebra": _linear_algebra(),
+        "processors": _processors(),
+        "memory_gib": _round(total_memory()),
+        "memory_free_gib": _round(free_memory()),
+    }
+
+
+def describe(facts: dict[str, Any]) -> str:
+    """The facts of `examine`, a line each, with what to install for what is missing."""
+    lines = [f"{'sknomad':<18}{facts['sknomad']}", f"{'python':<18}{facts['python']} on {facts['platform']}"]
+    for name, found in facts["packages"].items():
+        missing = f"not installed: pip install 'sknomad[{EXTRAS[name]}]'" if name in EXTRAS else "MISSING"
+        lines.append(f"{name:<18}{found or missing}")
+    lines += [f"{'BLAS':<18}{library}" for library in facts["linear_algebra"]]
+    lines.append(f"{'processors':<18}{facts['processors']}")
+    lines.append(f"{'memory':<18}{facts['memory_free_gib']} GiB free of {facts['memory_gib']} GiB")
+    return "\n".join(lines)
+
+
+def installed_version(package: str) -> str | None:
+    """Version of an installed distribution, or None."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def total_memory() -> int | None:
+    """Bytes of memory this process may use: the machine's, or its control group's if that is less."""
+    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
+    limit = _read_number("/sys/fs/cgroup/memory.max") or _read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    return min((size for size in (machine, limit) if size), default=None)
+
+
+def free_memory() -> int | None:
+    """Bytes that can still be allocated without pushing anything out."""
+    used = _read_number("/sys/fs/cgroup/memory.current") or _read_number("/sys/fs/cgroup/memory/memory.usage_in_bytes")
+    limit = _read_number("/sys/fs/cgroup/memory.max") or _read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes")
+    group = limit - used if limit is not None and used is not None else None
+    return min((size for size in (_machine_available(), group) if size is not None), default=None)
+
+
+def _machine_available() -> int | None:
+    try:
+        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    except OSError:
+        return None
+    for line in lines:
+        if line.startswith("MemAvailable:"):
+            return int(line.split()[1]) * 1024
+    return None
+
+
+def _read_number(path: str) -> int | None:
+    try:
+        return int(Path(path).read_text(encoding="ascii"))
+    except (OSError, ValueError):
+        return None
+
+
+def _processors() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _linear_algebra() -> list[str]:
+    import numpy as np  # loads the library that is asked about
+    from threadpoolctl import threadpool_info
+
+    assert np.__name__ in sys.modules
+    libraries = [info for info in threadpool_info() if info["user_api"] == "blas"]
+    return [f"{info['internal_api']} {info['version']}, {info['num_threads']} threads" for info in libraries]
+
+
+def _round(size: int | None) -> float | None:
+    return None if size is None else round(size / 2**30, 1)

@@ -1,0 +1,35 @@
+"""Manifolds: the connected components of the graph whose weights are the entries of ``Q``."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components
+
+from ._arrays import Array, to_numpy
+from ._points import Point
+
+# Rows of Q looked at together: bounds the memory at n times this many numbers.
+BLOCK_ROWS = 512
+
+
+def find_manifolds(point: Point, threshold: float) -> Array:
+    """Label of each point's component in the graph of entries above `threshold` times the largest.
+
+    Labels count from 0 in the order in which components first appear.
+    """
+    cut = threshold * max(float(block.max()) for _, block in _row_blocks(point))
+    graph = sp.vstack([sp.csr_matrix(block > cut) for _, block in _row_blocks(point)])
+    _, labels = connected_components(graph, directed=False)
+    return _by_first_appearance(labels)
+
+
+def _row_blocks(point: Point):  # type: ignore[no-untyped-def]
+    for start in range(0, point.n, BLOCK_ROWS):
+        stop = min(start + BLOCK_ROWS, point.n)
+        yield start, np.asarray(to_numpy(point.rows(start, stop)))
+
+
+def _by_first_appearance(labels: Array) -> Array:
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]

@@ -1,0 +1,134 @@
+"""What a fit says of itself: a summary for people, the same for programs, and the files of a run."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shutil
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from ._arrays import Array
+from ._nomad import NOMAD
+
+
+def summarise(model: NOMAD, truth: Array | None = None) -> dict[str, Any]:
+    """The result of a fit as a flat dictionary ready for JSON; unknown numbers are None."""
+    proof, solution = model.certificate_, model.solution_
+    sizes = np.bincount(model.labels_)
+    summary = {
+        "n_samples": int(model.labels_.size),
+        "n_features": int(model.n_features_in_),
+        "K": model.K_,
+        "status": solution.status.name.lower(),
+        "lower": _finite(proof.lower),
+        "upper": _finite(proof.upper),
+        "gap": _finite(proof.gap),
+        "tol": float(model.tol),
+        "grade": proof.grade,
+        "unit": solution.problem.gram.unit,
+        "iterations": model.n_iter_,
+        "seconds": round(solution.seconds, 3),
+        "n_manifolds": int(sizes.size),
+        "manifold_sizes": sorted(map(int, sizes), reverse=True),
+    }
+    if truth is not None:
+        summary["adjusted_rand_index"] = float(adjusted_rand_score(truth, model.labels_))
+    return summary
+
+
+def describe(summary: dict[str, Any]) -> str:
+    """The summary in plain words."""
+    sizes = summary["manifold_sizes"]
+    shown = ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
+    lines = [
+        f"points        {summary['n_samples']} in {summary['n_features']} dimensions, K = {summary['K']:g}",
+        f"manifolds     {summary['n_manifolds']} (points: {shown})",
+        f"proven        {_number(summary['lower'])} <= optimum <= {_number(summary['upper'])}",
+        f"gap           {_number(summary['gap'])} (asked for {summary['tol']:g}, grade {summary['grade']})",
+        f"work          {summary['iterations']} iterations, {summary['seconds']:.1f} s, {summary['status']}",
+    ]
+    if "adjusted_rand_index" in summary:
+        lines.insert(2, f"given labels  adjusted Rand index {summary['adjusted_rand_index']:.3f}")
+    return "\n".join(lines)
+
+
+def write_run(out: Path, model: NOMAD, summary: dict[str, Any], X: Array, *, overwrite: bool = False) -> list[Path]:
+    """Write all files of a run into `out`, which appears complete or not at all; return their paths."""
+    check_out(out, overwrite=overwrite)
+    writers: dict[str, Callable[[Path], None]] = {
+        "summary.json": lambda path: _write_text(path, json.dumps(summary, indent=2)),
+        "summary.txt": lambda path: _write_text(path, describe(summary)),
+        "points.csv": lambda path: _write_points(path, model),
+        "affinity.npz": lambda path: np.savez_compressed(path, Q=model.affinity_),
+    }
+    if _has_matplotlib():
+        writers["overview.png"] = lambda path: _write_figure(path, model, X)
+    out.parent.mkdir(parents=True, exist_ok=True)
+    staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
+    try:
+        for name, write in writers.items():
+            write(staging / name)
+        staging.chmod(0o755)
+        _move_into_place(staging, out)
+    finally:
+        shutil.rmtree(staging, ignore_errors=True)
+    return [out / name for name in writers]
+
+
+def check_out(out: Path, *, overwrite: bool) -> None:
+    """Refuse a place that is a file, or a folder with something in it unless told to overwrite."""
+    if out.exists() and not out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {str(out)!r}. Name another place.")
+    if out.exists() and any(out.iterdir()) and not overwrite:
+        raise ValueError(f"--out must be a new or empty folder, got {str(out)!r}. Pass --overwrite to write into it.")
+
+
+def _move_into_place(staging: Path, out: Path) -> None:
+    """One rename for a new folder; file by file, each atomically, into one that is there already."""
+    if not out.exists():
+        os.rename(staging, out)
+        return
+    for path in staging.iterdir():
+        os.replace(path, out / path.name)
+
+
+def _write_text(path: Path, text: str) -> None:
+    path.write_text(text + "\n", encoding="utf-8")
+
+
+def _write_points(path: Path, model: NOMAD) -> None:
+    names = ["row", "manifold", *(f"embedding_{j + 1}" for j in range(model.embedding_.shape[1]))]
+    lines = [",".join(names)]
+    for i, (label, coordinates) in enumerate(zip(model.labels_, model.embedding_, strict=True)):
+        lines.append(",".join([str(i), str(label), *(f"{c:.10g}" for c in coordinates)]))
+    _write_text(path, "\n".join(lines))
+
+
+def _write_figure(path: Path, model: NOMAD, X: Array) -> None:
+    from . import plot
+
+    proof = model.certificate_
+    text = f"K = {model.K_:g}: {proof.lower:.6g} ≤ optimum ≤ {proof.upper:.6g}, proven gap {proof.gap:.1e}"
+    figure = plot.overview(X, model.affinity_, model.labels_, model.embedding_, text, trace=model.solution_.trace)
+    figure.savefig(path)
+
+
+def _has_matplotlib() -> bool:
+    from importlib.util import find_spec
+
+    return find_spec("matplotlib") is not None
+
+
+def _finite(number: float) -> float | None:
+    return float(number) if math.isfinite(number) else None
+
+
+def _number(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.8g}"

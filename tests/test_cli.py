@@ -1,0 +1,246 @@
+"""The command: results on stdout, messages on stderr, exit codes, and nothing half-written."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from sknomad import _report, cli, datasets
+from sknomad._tables import TableError, read_table
+
+
+@pytest.fixture
+def rings(tmp_path):
+    X, truth = datasets.two_rings(60)
+    path = tmp_path / "rings.csv"
+    lines = [
+        "x,y,ring",
+        *(f"{x:.17g},{y:.17g},{'outer' if t == 0 else 'inner'}" for (x, y), t in zip(X, truth, strict=True)),
+    ]
+    path.write_text("\n".join(lines))
+    return path
+
+
+def run(capsys, *arguments):
+    """Exit code, stdout and stderr of one command."""
+    try:
+        code = cli.main([str(argument) for argument in arguments])
+    except SystemExit as stop:
+        code = stop.code
+    out, err = capsys.readouterr()
+    return code, out, err
+
+
+def test_fit_writes_everything_and_reports(capsys, rings, tmp_path):
+    out = tmp_path / "deep" / "result"
+    code, text, err = run(capsys, "fit", rings, "-K", 16, "--label-column", "ring", "--out", out)
+    assert code == 0
+    assert "manifolds     2 (points: 30, 30)" in text
+    assert "adjusted Rand index 1.000" in text
+    assert "Wrote" in err
+    assert sorted(p.name for p in out.iterdir()) == [
+        "affinity.npz", "overview.png", "points.csv", "summary.json", "summary.txt",
+    ]  # fmt: skip
+    summary = json.loads((out / "summary.json").read_text())
+    assert summary["lower"] <= summary["upper"]
+    assert summary["gap"] <= 1e-3
+    Q = np.load(out / "affinity.npz")["Q"]
+    assert np.allclose(Q.sum(axis=1), 1)
+    points = np.genfromtxt(out / "points.csv", delimiter=",", names=True)
+    assert points.shape == (60,)
+    assert set(points["manifold"]) == {0, 1}
+
+
+def test_json_is_all_of_stdout(capsys, rings):
+    code, text, _ = run(capsys, "fit", rings, "-K", 16, "--label-column", 2, "--json", "--verify")
+    summary = json.loads(text)
+    assert code == 0
+    assert summary["grade"] == "verified"
+    assert summary["n_features"] == 2
+    assert summary["status"] == "certified"
+
+
+def test_not_reaching_tol_is_3_with_bounds(capsys, rings):
+    code, text, err = run(capsys, "fit", rings, "-K", 16, "--label-column", "ring", "--max-seconds", 0, "--json")
+    summary = json.loads(text)
+    assert code == 3
+    assert summary["status"] == "max_seconds"
+    assert summary["lower"] > 0
+    assert "warning" in err
+    assert "bounds stand" in err
+
+
+def test_usage_is_2(capsys, rings):
+    for arguments in ([], ["fit"], ["fit", rings, "-K", "lots"], ["bake"], ["fit", rings, "--metric", "cosine"]):
+        assert run(capsys, *arguments)[0] == 2
+
+
+BAD_FILES = {
+    "missing.csv": (None, "existing file"),
+    "empty.csv": (b"", "empty file"),
+    "words.csv": (b"a,b\n1,2\n3,four\n", "column 'b', data row 1"),
+    "ragged.csv": (b"1,2\n3\n4,5\n", "2 cells in every row, got 1"),
+    "holes.csv": (b"a,b\n1,2\n3,\n5,6\n", "non-finite"),
+    "one_row.csv": (b"a,b\n1,2\n", "at least 2 rows"),
+    "only_header.csv": (b"a,b\n", "at least 2 rows"),
+    "latin.csv": (b"a,b\n1,\xff\n", "UTF-8"),
+    "table.xlsx": (b"PK", "FILE must end in"),
+    "junk.npy": (b"not numpy", "NumPy file"),
+    "truncated.npz": (b"PK\x03\x04junk", "NumPy file"),
+}
+
+
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_bad_file_is_one_sentence(capsys, tmp_path, name):
+    content, message = BAD_FILES[name]
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    out = tmp_path / "out"
+    code, text, err = run(capsys, "fit", tmp_path / name, "--out", out)
+    assert code == 1
+    assert text == ""
+    assert message in err
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    assert not out.exists()
+
+
+def test_pickled_array_is_refused(capsys, tmp_path):
+    np.save(tmp_path / "objects.npy", np.array([{}, {}], dtype=object), allow_pickle=True)
+    code, _, err = run(capsys, "fit", tmp_path / "objects.npy")
+    assert code == 1
+    assert "without pickled objects" in err
+
+
+def test_bad_K_names_the_rule(capsys, rings):
+    code, _, err = run(capsys, "fit", rings, "-K", 61, "--label-column", "ring")
+    assert (code, err) == (1, "sknomad: error: K must be a real number in [1, n_samples=60], got 61.0.\n")
+
+
+def test_bad_column_lists_the_columns(capsys, rings):
+    code, _, err = run(capsys, "fit", rings, "--label-column", "rong")
+    assert code == 1
+    assert "Columns: x, y, ring" in err
+
+
+@pytest.mark.parametrize("suffix", [".csv", ".tsv", ".npy", ".npz"])
+@pytest.mark.parametrize("header", [True, False])
+def test_every_format_reads_the_same_table(tmp_path, suffix, header):
+    X = np.array([[1.5, -2.0, 0.0], [3e-4, 4.0, 1.0]])
+    path = tmp_path / f"table{suffix}"
+    if suffix == ".npy":
+        np.save(path, X)
+    elif suffix == ".npz":
+        np.savez(path, X=X, other=np.zeros(2))
+    else:
+        separator = "," if suffix == ".csv" else "\t"
+        rows = [separator.join(map(repr, map(float, row))) for row in X]
+        path.write_text("\n".join([separator.join("abc")] * header + rows))
+    assert np.array_equal(read_table(path).X, X)
+    table = read_table(path, label_column="-1")
+    assert np.array_equal(table.X, X[:, :2])
+    assert table.labels.tolist() == ["0.0", "1.0"]
+
+
+def test_numeric_header_when_said(tmp_path):
+    path = tmp_path / "years.csv"
+    path.write_text("2020,2021\n1,2\n3,4\n")
+    assert read_table(path).X.shape == (3, 2)
+    assert read_table(path, header=True).X.tolist() == [[1, 2], [3, 4]]
+
+
+def test_npz_needs_a_key(tmp_path):
+    np.savez(tmp_path / "two.npz", a=np.eye(3), b=np.zeros((2, 2)))
+    with pytest.raises(TableError, match="a, b"):
+        read_table(tmp_path / "two.npz")
+    assert read_table(tmp_path / "two.npz", key="b").X.shape == (2, 2)
+
+
+def test_out_is_never_overwritten_unasked(capsys, rings, tmp_path):
+    out = tmp_path / "out"
+    out.mkdir()
+    (out / "thesis.txt").write_text("precious")
+    arguments = ["fit", rings, "-K", 16, "--label-column", "ring", "--out", out]
+    code, text, err = run(capsys, *arguments)
+    assert (code, text) == (1, "")
+    assert "--overwrite" in err
+    assert [p.name for p in out.iterdir()] == ["thesis.txt"]
+    assert run(capsys, *arguments, "--overwrite")[0] == 0
+    assert (out / "thesis.txt").read_text() == "precious"
+    assert (out / "summary.json").exists()
+    code, _, err = run(capsys, "fit", rings, "--label-column", "ring", "--out", rings)
+    assert code == 1
+    assert "must be a folder" in err
+
+
+def test_failure_while_writing_leaves_nothing(capsys, rings, tmp_path, monkeypatch):
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_report, "_write_points", no_space)
+    out = tmp_path / "out"
+    code, _, err = run(capsys, "fit", rings, "-K", 16, "--label-column", "ring", "--out", out)
+    assert code == 1
+    assert "No space left" in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["rings.csv"]
+
+
+def test_demo_and_doctor(capsys, tmp_path):
+    code, text, _ = run(capsys, "demo", "--out", tmp_path / "demo", "--tol", "5e-3")
+    assert code == 0
+    assert "manifolds     2 (points: 100, 100)" in text
+    assert (tmp_path / "demo" / "overview.png").stat().st_size > 50_000
+    code, text, _ = run(capsys, "doctor", "--json")
+    facts = json.loads(text)
+    assert facts["packages"]["numpy"] == np.__version__
+    assert facts["memory_gib"] > 0
+    code, text, _ = run(capsys, "doctor")
+    assert "scikit-learn" in text
+
+
+def test_progress_bar_only_on_a_terminal(capsys, monkeypatch, rings):
+    arguments = ["fit", rings, "-K", 16, "--label-column", "ring"]
+    assert "━" not in run(capsys, *arguments)[2]
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    _, text, err = run(capsys, *arguments)
+    assert "━" in err
+    assert "━" not in text
+
+
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_interrupt_gives_130_and_the_bounds_so_far(tmp_path):
+    np.save(tmp_path / "X.npy", datasets.double_swiss_roll(300)[0])
+    out = tmp_path / "out"
+    command = [
+        sys.executable,
+        "-m",
+        "sknomad",
+        "fit",
+        tmp_path / "X.npy",
+        "-K",
+        "64",
+        "--tol",
+        "0",
+        "--json",
+        "--out",
+        out,
+    ]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    time.sleep(8)
+    process.send_signal(signal.SIGINT)
+    text, err = process.communicate(timeout=60)
+    assert process.returncode == 130, err
+    summary = json.loads(text)
+    assert summary["status"] == "interrupted"
+    assert 0 < summary["lower"] <= summary["upper"]
+    assert (out / "summary.json").exists()
+
+
+def test_import_pulls_in_no_extra():
+    code = "import sys, sknomad; print([m for m in ('matplotlib', 'torch', 'cvxpy', 'dask', 'anndata') if m in sys.modules])"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
