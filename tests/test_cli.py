@@ -242,5 +242,6 @@ def test_interrupt_gives_130_and_the_bounds_so_far(tmp_path):
 
 
 def test_import_pulls_in_no_extra():
-    code = "import sys, sknomad; print([m for m in ('matplotlib', 'torch', 'cvxpy', 'dask', 'anndata') if m in sys.modules])"
+    extras = ("matplotlib", "torch", "cvxpy", "dask", "anndata")
+    code = f"import sys, sknomad; print([m for m in {extras} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
