@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace, is_numpy_array, is_torch_array
+from array_api_compat import array_namespace, is_torch_array
 from array_api_compat import device as device
+from array_api_compat import is_numpy_array as is_numpy_array
+from array_api_compat import to_device as to_device
 
 # A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them.
 Array: TypeAlias = Any
 
 # Half the spacing of float64 numbers around 1, the unit of every rounding bound.
 UNIT_ROUNDOFF = 2.0**-53
+
+# Below this many points moving to the GPU costs more than it saves.
+SMALLEST_FOR_CUDA = 1000
 
 
 def namespace(*arrays: Array) -> Any:
@@ -33,12 +39,44 @@ def to_numpy(array: Array) -> Array:
 
 
 def like(array: Array, model: Array, *, dtype: Any = None) -> Array:
-    """`array` (NumPy) in the library, on the device and, unless `dtype` is given, in the precision of `model`."""
+    """`array` in the library, on the device and, unless `dtype` is given, in the precision of `model`."""
     xp = namespace(model)
     dtype = model.dtype if dtype is None else dtype
+    if type(array) is type(model):
+        array = array if array.dtype == dtype else xp.astype(array, dtype)
+        return array if is_numpy_array(model) or device(array) == device(model) else to_device(array, device(model))
+    array = to_numpy(array)
     if is_numpy_array(model):
         return np.asarray(array, dtype=dtype)
     return xp.asarray(array, dtype=dtype, device=device(model))
+
+
+def choose_device(device: Any, n: int) -> Array:
+    """An empty array whose library, device and precision the numerics are to use.
+
+    ``"cpu"`` is NumPy in float64; ``"cuda"`` (or ``"cuda:1"``) is torch in float32; ``"auto"`` is the latter if there
+    is such a device and enough points for it to pay. An array stands for its own library, device and precision.
+    """
+    if not isinstance(device, str):
+        return device[:0]
+    if device == "cpu" or (device == "auto" and (n < SMALLEST_FOR_CUDA or not cuda_is_available())):
+        return np.empty(0)
+    if device != "auto" and not device.startswith("cuda"):
+        raise ValueError(f'device must be "auto", "cpu", "cuda" or an array, got {device!r}.')
+    if not cuda_is_available():
+        raise ValueError(f'device must be one that is there, got {device!r} without a CUDA torch. Use device="cpu".')
+    import torch
+
+    return torch.empty(0, dtype=torch.float32, device="cuda" if device == "auto" else device)
+
+
+def cuda_is_available() -> bool:
+    """Whether torch is installed and sees a CUDA device; asked without importing torch where it is not installed."""
+    if find_spec("torch") is None:
+        return False
+    import torch
+
+    return bool(torch.cuda.is_available())
 
 
 def double(array: Array) -> Array:
@@ -50,6 +88,17 @@ def double(array: Array) -> Array:
 def is_sparse(array: Array) -> bool:
     """Whether `array` is a SciPy sparse matrix or array."""
     return bool(sp.issparse(array))
+
+
+def float64_model(array: Array) -> Array:
+    """An empty float64 array in the library and on the device of `array`."""
+    xp = namespace(array)
+    return xp.zeros(0, dtype=xp.float64, device=device(array))
+
+
+def row_slices(n: int, size: int) -> list[slice]:
+    """Consecutive slices of at most `size` that cover ``range(n)``."""
+    return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
 def frobenius(array: Array) -> float:

@@ -11,16 +11,24 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import UNIT_ROUNDOFF, Array, double, frobenius, namespace, to_numpy
+from ._arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_numpy_array, namespace, to_numpy
 from ._gram import centring_error
 from ._points import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
 from ._problem import KMeansSDP
 from ._projections import ky_fan_sum, project_spectraplex, restrict
-from ._solution import Certificate, Iterate
+from ._solution import Certificate, Iterate, NegativePart
 from ._validation import check_choice, check_integer
-from ._verify import verified_upper_bound
+from ._verify import estimated_upper_bound, verified_upper_bound
 
 GRADES = ("eigen", "verified")
+
+# Full sets of eigenvalues up to these sizes; beyond, block iteration and a Cholesky factorisation are far cheaper.
+CHEAP_ON_CPU, CHEAP_ELSEWHERE = 4000, 1000
+
+# Beyond this a matrix holds neither a point nor a multiplier, only an overflow to come.
+LARGEST_ENTRY = 1e150
+# Below this what centring leaves of a column is only rounding.
+NEARLY_CONSTANT = 1e-6
 
 # Target of the alternating projections: entries at least this share of 1/n, so that little mixing is left to do.
 REPAIR_MARGIN = 1e-4
@@ -59,7 +67,7 @@ def certify(problem: KMeansSDP, iterate: Any, *, grade: str = "eigen", repair_st
     check_integer(repair_steps, "repair_steps", 0)
     point = make_feasible(problem, iterate.point, steps=repair_steps)
     lower = -math.inf if point is None else feasible_value(problem, point)
-    return Certificate(lower, upper_bound(problem, iterate.multiplier, grade=grade), grade)
+    return Certificate(lower, upper_bound(problem, iterate.N, grade=grade), grade)
 
 
 def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
@@ -86,7 +94,7 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     return dense(point)
 
 
-def upper_bound(problem: KMeansSDP, N: Array, *, grade: str = "eigen") -> float:
+def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Array = None) -> float:
     """Upper bound on the optimum from one nonnegative matrix.
 
     For any symmetric ``N >= 0`` and feasible ``Q``, ``<D, Q> <= <D + N, Q>``, and the right-hand side is at most
@@ -95,42 +103,60 @@ def upper_bound(problem: KMeansSDP, N: Array, *, grade: str = "eigen") -> float:
     Parameters
     ----------
     problem : KMeansSDP
-    N : array of shape (n, n) or None
+    N : array of shape (n, n), NegativePart or None
         Its symmetric nonnegative part is used, so any matrix is safe; a bad one only makes the bound loose.
     grade : {"eigen", "verified"}, default="eigen"
+    start : array of shape (n, p), optional
+        A guess of the leading eigenvectors of ``D + N``, to save time; the bound does not rest on it.
 
     Returns
     -------
     float
         Never below the optimum, up to the stated rounding pad; ``inf`` for None or a matrix that is not finite.
     """
+    check_choice(grade, "grade", GRADES)
     if problem.is_trivial:
         return _trivial_value(problem, +1)
     if N is None:
         return math.inf
-    N = nonnegative_part(problem, N)
+    if isinstance(N, NegativePart) and grade == "verified":
+        return verified_upper_bound(problem, N, float64_model(N.T), start)
+    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
     if N is None:
         return math.inf
     if grade == "verified":
-        return verified_upper_bound(problem, N)
+        return verified_upper_bound(problem, N, float64_model(N), start)
     return _eigenvalue_bound(problem, N)
 
 
+def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
+    """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
+    state = N.T if isinstance(N, NegativePart) else N
+    return problem.is_trivial or problem.n <= (CHEAP_ON_CPU if is_numpy_array(state) else CHEAP_ELSEWHERE)
+
+
+def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:
+    """About the value of `upper_bound`, from a few Ritz values: no proof. Also the vectors to start a proof from."""
+    state = N.T if isinstance(N, NegativePart) else N
+    return estimated_upper_bound(problem, N, float64_model(state), start)
+
+
 def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
-    """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite."""
+    """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite or about to overflow."""
     xp = namespace(N)
     if tuple(N.shape) != (problem.n, problem.n):
         raise ValueError(f"N must have shape {(problem.n, problem.n)}, got {tuple(N.shape)}.")
     N = double(N)
     N = xp.clip(N / 2 + N.T / 2, min=0.0)
-    return N if bool(xp.all(xp.isfinite(N))) else None
+    return N if bool(xp.all(N <= LARGEST_ENTRY)) else None
 
 
 def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
     xp = namespace(N)
     n, K, gram = problem.n, problem.K, problem.gram
     mean = float(xp.sum(N)) / n
-    M = restrict(gram.formed(N) + N)
+    X = gram.factor_like(N)
+    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N)
     values = xp.linalg.eigvalsh(M)
     size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
     # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
@@ -165,8 +191,7 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
     if isinstance(point, MixedPoint):
         point = point.base
     if isinstance(point, SoftPoint | FactorPoint):
-        soft = point.as_soft()
-        return _repair_trace(problem, soft) if _is_finite(soft.V) else None
+        return _repair_trace(problem, point.as_soft()) if _is_finite(point.columns) else None
     spectral = _as_spectral(problem, point)
     return None if spectral is None else _repair_entries(problem, spectral, steps)
 
@@ -183,19 +208,28 @@ def _as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
     if not isinstance(point, SpectralPoint):
         Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
-        if not _is_finite(Q):
+        if not _is_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
             return None
-        return SpectralPoint(*project_spectraplex((Q + Q.T) / 2, problem.K - 1))
+        return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1))
+    if not (_is_finite(point.U) and _is_finite(point.l)):
+        return None
     xp = namespace(point.U)
     U, weights = double(point.U), xp.clip(double(point.l), min=0.0)
-    U = U - xp.mean(U, axis=0)
-    norms = xp.sqrt(xp.sum(U * U, axis=0))
-    weights = weights * norms**2
-    total = float(xp.sum(weights))
-    if not (_is_finite(U) and math.isfinite(total) and total > 0):
+    sizes = xp.max(xp.abs(U), axis=0)
+    top_size, top_weight = float(xp.max(sizes)), float(xp.max(weights))
+    if top_size == 0 or top_weight == 0:
         return None
-    keep = weights > 0
-    return SpectralPoint(U[:, keep] / norms[keep], weights[keep] * ((problem.K - 1) / total))
+    V = U / xp.where(sizes > 0, sizes, 1.0)
+    V = V - xp.mean(V, axis=0)
+    norms = xp.sqrt(xp.sum(V * V, axis=0))
+    # What centring leaves of a nearly constant column is rounding: such a column is dropped.
+    norms = xp.where(norms > NEARLY_CONSTANT, norms, 0.0)
+    V = V / xp.where(norms > 0, norms, 1.0)
+    weights = (weights / top_weight) * (norms * sizes / top_size) ** 2
+    total = float(xp.sum(weights))
+    if total == 0:
+        return None
+    return SpectralPoint(V - xp.mean(V, axis=0), weights * ((problem.K - 1) / total))
 
 
 def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> MixedPoint | None:

@@ -6,8 +6,9 @@ import os
 import platform
 import sys
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
+
+from ._memory import free_memory, total_memory
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat")
 EXTRAS = {
@@ -53,39 +54,6 @@ def installed_version(package: str) -> str | None:
     try:
         return version(package)
     except PackageNotFoundError:
-        return None
-
-
-def total_memory() -> int | None:
-    """Bytes of memory this process may use: the machine's, or its control group's if that is less."""
-    machine = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else None
-    limit = _read_number("/sys/fs/cgroup/memory.max") or _read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-    return min((size for size in (machine, limit) if size), default=None)
-
-
-def free_memory() -> int | None:
-    """Bytes that can still be allocated without pushing anything out."""
-    used = _read_number("/sys/fs/cgroup/memory.current") or _read_number("/sys/fs/cgroup/memory/memory.usage_in_bytes")
-    limit = _read_number("/sys/fs/cgroup/memory.max") or _read_number("/sys/fs/cgroup/memory/memory.limit_in_bytes")
-    group = limit - used if limit is not None and used is not None else None
-    return min((size for size in (_machine_available(), group) if size is not None), default=None)
-
-
-def _machine_available() -> int | None:
-    try:
-        lines = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return None
-    for line in lines:
-        if line.startswith("MemAvailable:"):
-            return int(line.split()[1]) * 1024
-    return None
-
-
-def _read_number(path: str) -> int | None:
-    try:
-        return int(Path(path).read_text(encoding="ascii"))
-    except (OSError, ValueError):
         return None
 
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from ._arrays import UNIT_ROUNDOFF, Array, gamma, is_sparse, like
+from ._arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
 from ._validation import DEFINITE_TOLERANCE, check_square, check_table
 
 # Outside this range squares of the numbers, or squares of those, leave float64.
@@ -46,8 +47,10 @@ class Gram:
     True
     """
 
-    def __init__(self, *, factor: Array = None, kernel: Array = None, unit: float = 1.0):
+    def __init__(self, *, factor: Array = None, kernel: Array = None, unit: float = 1.0, spread: float = 0.0):
         self._factor, self._kernel, self.unit = factor, kernel, unit
+        self._spread = spread  # norm of the data before the mean was subtracted
+        self._copies: dict[Any, Array] = {}
         self.n = int((factor if factor is not None else kernel).shape[0])
         self.trace, self.norm, self.forming_error = self._measure()
 
@@ -55,10 +58,18 @@ class Gram:
     def from_data(cls, X: Any) -> Gram:
         """Inner products of the rows of `X` (array, data frame or sparse matrix), about their mean."""
         X = check_table(X)
-        X, exponent = _tame(X, "X")
-        if not is_sparse(X):
-            X = X - X.mean(axis=0)
-        return cls(factor=X, unit=_power_of_two(2 * exponent))
+        if is_sparse(X):
+            X, exponent = _tame(X, "X")
+            return cls(factor=X, unit=_power_of_two(2 * exponent))
+        X, first = _within_range(X)
+        # Differences to one row first: a large common mean then costs no digits, and equal points become exactly zero.
+        X = X - X[0]
+        spread = float(la.norm(X))
+        X, second = _within_range(X)
+        if first + second:
+            _warn_of_scale("X", first + second)
+        spread = math.ldexp(spread, -second) if second else spread
+        return cls(factor=X - X.mean(axis=0), unit=_power_of_two(2 * (first + second)), spread=spread)
 
     @classmethod
     def from_kernel(cls, D: Any, *, allow_indefinite: bool = False) -> Gram:
@@ -100,6 +111,17 @@ class Gram:
         """The centred ``X`` with ``D = X X'``; None for kernels and sparse data."""
         return self._factor if self.is_factored else None
 
+    @property
+    def sparse(self) -> Array:
+        """The sparse, uncentred ``X``, or None."""
+        return self._factor if is_sparse(self._factor) else None
+
+    def contents(self) -> list[Array]:
+        """The arrays that determine ``D``."""
+        if self.sparse is not None:
+            return [self.sparse.data, self.sparse.indices, self.sparse.indptr]
+        return [self._kernel if self._factor is None else self._factor]
+
     def __matmul__(self, V: Array) -> Array:
         """``D V`` for a NumPy vector or matrix ``V``."""
         if self.is_factored:
@@ -108,18 +130,34 @@ class Gram:
         DV = self._kernel @ V if self._factor is None else self._factor @ (self._factor.T @ V)
         return DV - DV.mean(axis=0)
 
-    def formed(self, model: Array = None) -> Array:
-        """An n x n matrix that equals ``D`` on the complement of the ones vector, in the library of `model`.
+    def formed(self) -> Array:
+        """A new n x n NumPy matrix that equals ``D`` on the complement of the ones vector.
 
         Enough for bounds and eigenvalues there, and free of the rounding that centring a kernel would add.
         """
         if self._factor is None:
-            return self._kernel.copy() if model is None else like(self._kernel, model, dtype=None)
+            return self._kernel.copy()
         if is_sparse(self._factor):
-            D = np.asarray((self._factor @ self._factor.T).toarray())
-            return D if model is None else like(D, model, dtype=None)
-        X = self._factor if model is None else like(self._factor, model, dtype=None)
-        return X @ X.T
+            return np.asarray((self._factor @ self._factor.T).toarray())
+        return self._factor @ self._factor.T
+
+    def factor_like(self, model: Array) -> Array:
+        """The centred ``X`` in the library, on the device and in the precision of `model`; None if there is none."""
+        return self._kept("factor", lambda: self.factor, model) if self.is_factored else None
+
+    def formed_like(self, model: Array) -> Array:
+        """`formed` of a kernel or of sparse data, in the library, on the device and in the precision of `model`."""
+        return self._kept("formed", self.formed, model)
+
+    def _kept(self, name: str, make: Callable[[], Array], model: Array) -> Array:
+        """One converted copy per name, library, device and precision: conversions are not repeated at every look."""
+        key = (name, type(model).__module__, str(device(model)), str(model.dtype))
+        if key not in self._copies:
+            self._copies[key] = like(make(), model)
+        return self._copies[key]
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_copies": {}}
 
     def dense(self) -> Array:
         """``D`` itself, n x n: rows and columns sum to zero."""
@@ -154,10 +192,14 @@ class Gram:
 def centring_error(gram: Gram) -> float:
     """Bound on how far centring in float64 can have moved any value ``<D, Q>``.
 
-    Each entry of ``X - mean`` carries one rounding, ``|E| <= u |X|``, and ``0 <= Q - J <= I`` turns that into
-    at most ``2 |X|_F |E|_F + |E|_F^2``. Kernels and sparse data are not centred before use.
+    Two subtractions with one rounding each leave an error ``|E|_F <= u (|X - x_1|_F + |X - mean|_F)``, and
+    ``0 <= Q - J <= I`` turns that into at most ``2 |X|_F |E|_F + |E|_F^2``. Kernels and sparse data are not centred
+    before use.
     """
-    return 2.5 * UNIT_ROUNDOFF * gram.trace if gram.is_factored else 0.0
+    if not gram.is_factored:
+        return 0.0
+    norm = math.sqrt(gram.trace)
+    return 2.5 * UNIT_ROUNDOFF * norm * (gram._spread + norm)
 
 
 def _power_of_two(exponent: int) -> float:
@@ -166,26 +208,38 @@ def _power_of_two(exponent: int) -> float:
 
 
 def _tame(A: Array, name: str) -> tuple[Array, int]:
-    """`A` divided by the power of two returned, which is 1 unless squares would over- or underflow."""
+    """`A` divided by the power of two returned, with a warning where that is not 1."""
+    A, exponent = _within_range(A)
+    if exponent:
+        _warn_of_scale(name, exponent)
+    return A, exponent
+
+
+def _within_range(A: Array) -> tuple[Array, int]:
+    """`A` divided by ``2**exponent`` and the exponent, 0 unless squares would over- or underflow."""
     size = float(abs(A).max())
     if size == 0 or SMALLEST_SIZE <= size <= LARGEST_SIZE:
         return A, 0
     exponent = math.frexp(size)[1]
-    warnings.warn(
-        f"{name} has largest absolute value {size:.1e}, whose square leaves float64: it was divided by "
-        f"2**{exponent} and bounds are for the divided {name}. Rescale {name} to choose the units yourself.",
-        UserWarning,
-        stacklevel=4,
-    )
     if is_sparse(A):
         return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape), exponent
     return np.ldexp(A, -exponent), exponent
 
 
+def _warn_of_scale(name: str, exponent: int) -> None:
+    warnings.warn(
+        f"{name} has a size whose square leaves float64: it was divided by 2**{exponent}, and bounds are for the "
+        f"divided {name}. Rescale {name} to choose the units yourself.",
+        UserWarning,
+        stacklevel=4,
+    )
+
+
 def _check_definite(gram: Gram) -> None:
     """Refuse a kernel with clearly negative curvature; one Cholesky factorisation settles the common case."""
     D = gram.dense()
-    allowed = DEFINITE_TOLERANCE * max(gram.norm, np.finfo(float).tiny)
+    rounding = 8 * gram.n * UNIT_ROUNDOFF * float(np.abs(gram.formed()).max())
+    allowed = DEFINITE_TOLERANCE * gram.norm + max(rounding, np.finfo(float).tiny)
     if la.lapack.dpotrf(D + allowed * np.eye(gram.n), lower=True)[1] == 0:
         return
     smallest = float(la.eigvalsh(D, subset_by_index=[0, 0])[0])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ._arrays import Array, to_numpy
+from ._arrays import Array, row_slices, to_numpy
 from ._points import Point
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.
@@ -18,16 +20,15 @@ def find_manifolds(point: Point, threshold: float) -> Array:
 
     Labels count from 0 in the order in which components first appear.
     """
-    cut = threshold * max(float(block.max()) for _, block in _row_blocks(point))
-    graph = sp.vstack([sp.csr_matrix(block > cut) for _, block in _row_blocks(point)])
+    cut = threshold * max(float(block.max()) for block in _row_blocks(point))
+    graph = sp.vstack([sp.csr_matrix(block > cut) for block in _row_blocks(point)])
     _, labels = connected_components(graph, directed=False)
     return _by_first_appearance(labels)
 
 
-def _row_blocks(point: Point):  # type: ignore[no-untyped-def]
-    for start in range(0, point.n, BLOCK_ROWS):
-        stop = min(start + BLOCK_ROWS, point.n)
-        yield start, np.asarray(to_numpy(point.rows(start, stop)))
+def _row_blocks(point: Point) -> Iterator[Array]:
+    for block in row_slices(point.n, BLOCK_ROWS):
+        yield np.asarray(to_numpy(point.rows(block.start, block.stop)))
 
 
 def _by_first_appearance(labels: Array) -> Array:

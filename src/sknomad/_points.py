@@ -11,8 +11,13 @@ from typing import Protocol
 
 import numpy as np
 
-from ._arrays import Array, double, to_numpy
+from ._arrays import Array, double, float64_model, namespace, row_slices, to_numpy
 from ._gram import Gram
+
+# Rows converted to float64 at a time when sums over all points are formed.
+BLOCK_ROWS = 65536
+# A cell of fewer points than this is empty: its inverse would overflow.
+SMALLEST_COLUMN = 1e-100
 
 
 class Point(Protocol):
@@ -46,10 +51,16 @@ def dense(point: Point) -> Array:
 
 
 def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
-    """``sum_j weights_j <D, c_j c_j'>`` for the columns ``c_j`` of an n x r array."""
-    columns, weights = np.asarray(double(to_numpy(columns))), np.asarray(double(to_numpy(weights)))
+    """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
+    xp = namespace(columns)
     if gram.is_factored:
-        return float(np.sum((gram.factor.T @ columns) ** 2 @ weights))
+        X = gram.factor_like(float64_model(columns))
+        products: Array = None
+        for block in row_slices(gram.n, BLOCK_ROWS):
+            part = X[block, :].T @ double(columns[block, :])
+            products = part if products is None else products + part
+        return float(xp.sum(xp.sum(products * products, axis=0) * double(weights)))
+    columns, weights = double(to_numpy(columns)), double(to_numpy(weights))
     return float(np.sum(np.sum(columns * (gram @ columns), axis=0) * weights))
 
 
@@ -123,18 +134,26 @@ class SoftPoint:
         return int(self.V.shape[0])
 
     @property
+    def columns(self) -> Array:
+        """The array that holds the point."""
+        return self.V
+
+    @property
     def sizes(self) -> Array:
-        """Points per cell, ``V'1``."""
-        return np.asarray(to_numpy(self.V), dtype=np.float64).sum(axis=0)
+        """Points per cell, ``V'1``, in float64."""
+        xp = namespace(self.V)
+        return xp.sum(self.V, axis=0, dtype=xp.float64)
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
-        V = to_numpy(self.V)
-        return (V[start:stop] / self.sizes) @ V.T
+        xp = namespace(self.V)
+        return (self.V[start:stop, :] / xp.astype(self.sizes, self.V.dtype)) @ self.V.T
 
     def trace(self) -> float:
         """``tr Q``."""
-        return float(((np.asarray(to_numpy(self.V), dtype=np.float64) ** 2).sum(axis=0) / self.sizes).sum())
+        xp = namespace(self.V)
+        squares = sum(xp.sum(double(self.V[block, :]) ** 2, axis=0) for block in row_slices(self.n, BLOCK_ROWS))
+        return float(xp.sum(squares / self.sizes))
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
@@ -142,14 +161,22 @@ class SoftPoint:
 
     def root(self) -> Array:
         """``B`` with ``Q = B B'``."""
-        return np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(self.sizes)
+        return np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes))
 
     def as_soft(self) -> SoftPoint:
-        """The same with every row nonnegative and of sum one, and no empty column, whatever `V` holds."""
-        V = np.maximum(np.asarray(to_numpy(self.V), dtype=np.float64), 0)
-        sums = V.sum(axis=1, keepdims=True)
-        V = np.divide(V, sums, out=np.full_like(V, 1 / V.shape[1]), where=sums > 0)
-        return SoftPoint(V[:, V.sum(axis=0) > 0])
+        """The same in float64, every row nonnegative and of sum one, and no empty column, whatever finite `V` holds."""
+        xp = namespace(self.V)
+        V = _rows_to_one(xp.clip(double(self.V), min=0.0))
+        V = xp.take(V, xp.nonzero(xp.sum(V, axis=0) > SMALLEST_COLUMN)[0], axis=1)
+        return SoftPoint(_rows_to_one(V))
+
+
+def _rows_to_one(V: Array) -> Array:
+    """Rows of a nonnegative matrix scaled to sum one, by their largest entry first so that no sum overflows."""
+    xp = namespace(V)
+    largest = xp.max(V, axis=1)[:, None]
+    V = xp.where(largest > 0, V / xp.where(largest > 0, largest, 1.0), 1.0)
+    return V / xp.sum(V, axis=1)[:, None]
 
 
 @dataclass(frozen=True)
@@ -163,6 +190,11 @@ class FactorPoint:
         """Number of rows."""
         return int(self.Y.shape[0])
 
+    @property
+    def columns(self) -> Array:
+        """The array that holds the point."""
+        return self.Y
+
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         return self.Y[start:stop, :] @ self.Y.T
@@ -173,7 +205,7 @@ class FactorPoint:
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
-        return value_of_columns(gram, self.Y, np.ones(self.Y.shape[1]))
+        return value_of_columns(gram, self.Y, namespace(self.Y).ones_like(self.Y[0, :]))
 
     def root(self) -> Array:
         """``B`` with ``Q = B B'``."""
@@ -182,6 +214,7 @@ class FactorPoint:
     def as_soft(self) -> SoftPoint:
         """The nearest row-stochastic form: ``V = Y diag(Y'1)`` with rows scaled to sum one."""
         Y = np.maximum(np.asarray(to_numpy(self.Y), dtype=np.float64), 0)
+        Y = Y / max(float(Y.max()), np.finfo(float).tiny)
         return SoftPoint(Y * Y.sum(axis=0)).as_soft()
 
 

@@ -44,9 +44,15 @@ def simplex_threshold(values: Array, total: float) -> float:
     Exact projection on the simplex subtracts it; only values above it matter, so leading ones suffice if the
     result is at least the smallest of them.
     """
-    xp = namespace(values)
-    descending = xp.sort(values, descending=True)
-    counts = xp.arange(1, values.shape[0] + 1, dtype=values.dtype, device=device(values))
+    top = float(namespace(values).max(values))
+    return top + _threshold_below_top(values - top, total)
+
+
+def _threshold_below_top(shifted: Array, total: float) -> float:
+    """The threshold for values of maximum 0: such differences do not cancel the total, however large the values."""
+    xp = namespace(shifted)
+    descending = xp.sort(shifted, descending=True)
+    counts = xp.arange(1, shifted.shape[0] + 1, dtype=shifted.dtype, device=device(shifted))
     candidates = (xp.cumulative_sum(descending) - total) / counts
     n_active = int(xp.sum(xp.astype(descending > candidates, xp.int64)))
     return float(candidates[max(n_active, 1) - 1])
@@ -57,7 +63,8 @@ def project_simplex(values: Array, total: float) -> Array:
     xp = namespace(values)
     if total <= 0:
         return xp.zeros_like(values)
-    return xp.clip(values - simplex_threshold(values, total), min=0.0)
+    shifted = values - xp.max(values)
+    return xp.clip(shifted - _threshold_below_top(shifted, total), min=0.0)
 
 
 def project_spectraplex(A: Array, total: float) -> tuple[Array, Array]:

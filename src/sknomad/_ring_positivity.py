@@ -217,7 +217,7 @@ class _Arcs:
     def __init__(self, n: int) -> None:
         self.n = n
         self.size = np.arange(1, n + 1)
-        depths = [self._depth(m) for m in self.size]
+        depths = [self._depth(int(m)) for m in self.size]
         # Through 1 - c, because the spread of cosines over a short arc drowns in the rounding of c itself.
         mean_depth = np.array([depth.mean() for depth in depths])
         drop = np.array([depth.max() for depth in depths]) - mean_depth

@@ -30,6 +30,10 @@ class NegativePart:
         """``N`` as an n x n array of the state's library and precision."""
         return namespace(self.T).clip(-self.T, min=0.0) * self.weight
 
+    def rows(self, block: slice, stop: int) -> Array:
+        """Some rows of ``N``, up to column `stop`."""
+        return namespace(self.T).clip(-self.T[block, :stop], min=0.0) * self.weight
+
 
 @dataclass(frozen=True)
 class Iterate:

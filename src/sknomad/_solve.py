@@ -3,17 +3,28 @@
 from __future__ import annotations
 
 import math
+import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from ._arrays import Array
-from ._certify import GRADES, feasible_value, make_feasible, upper_bound
+from ._certify import (
+    GRADES,
+    eigenvalues_are_cheap,
+    estimate_upper_bound,
+    feasible_value,
+    make_feasible,
+    upper_bound,
+)
+from ._checkpoint import Checkpoint, save_checkpoint
+from ._memory import check_memory
 from ._points import DensePoint, MixedPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._solution import Certificate, Iterate, Solution, Status
@@ -22,7 +33,14 @@ from .solvers import resolve
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations.
 FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
-REPAIR_STEPS = 15
+# Least time between two checkpoints.
+CHECKPOINT_SECONDS = 20.0
+REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
+# Up to this many points every look also tries the cheapest repair, for a smooth history.
+SMALL = 500
+# Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
+LARGEST_FOR_REPAIR = 20_000
+LARGEST_FOR_INTERIM_PROOFS = 20_000
 
 
 @dataclass(frozen=True)
@@ -51,6 +69,7 @@ def solve(
     start: Iterate | None = None,
     callback: Callable[[Progress], Any] | None = None,
     grade: str = "eigen",
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Solution:
     """Solve `problem` until its certified relative gap is at most `tol`.
 
@@ -70,7 +89,11 @@ def solve(
     callback : callable, optional
         Called with a `Progress` after every step; returning True ends the run.
     grade : {"eigen", "verified"}, default="eigen"
-        Strength of proof demanded of the upper bound, see `certify`.
+        Strength of proof demanded of the upper bound, see `certify`. Beyond a few thousand points the verified one
+        is also the cheaper, and is what you get.
+    checkpoint : path, optional
+        File that keeps the state of the run. It is renewed now and then and at the end; where it exists, the run
+        goes on from it exactly as if it had never stopped. A damaged file, or one of another problem, is refused.
 
     Returns
     -------
@@ -86,12 +109,19 @@ def solve(
     (True, [0.5, 0.5, 0.0, 0.0])
     """
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
-    run = _Run(problem, tol, grade)
-    steps = resolve(solver, problem).iterates(problem, start) if not problem.is_trivial else _one_step(problem)
+    solver = resolve(solver, problem)
+    check_memory(problem, solver)
+    run = _Run(problem, tol, grade, iterate=start)
+    keeper = None if checkpoint is None else _Keeper(Path(checkpoint), solver)
+    if keeper is not None:
+        keeper.restore(run)
+    steps = solver.iterates(problem, run.iterate) if not problem.is_trivial else _one_step(problem)
     try:
-        status = _loop(run, steps, max_iter, math.inf if max_seconds is None else max_seconds, callback)
+        status = _loop(run, steps, max_iter, math.inf if max_seconds is None else max_seconds, callback, keeper)
     except KeyboardInterrupt:
         status = Status.INTERRUPTED
+    if keeper is not None:
+        keeper.save(run)
     status = run.finish(status)
     _warn_unless_certified(status, run)
     return run.solution(status)
@@ -105,11 +135,14 @@ class _Run:
     tol: float
     grade: str
     lower: float = -math.inf
-    upper: float = math.inf  # of the grade asked for
-    screen: float = math.inf  # of grade "eigen": tells when the stronger proof is worth its price
+    upper: float = math.inf  # proven
+    screen: float = math.inf  # the cheapest available idea of it: tells when a proof is worth its price
+    vectors: Array = None  # leading eigenvectors from the last screening, to start the next
     point: MixedPoint | None = None
     iterate: Iterate | None = None
     iteration: int = 0
+    next_look: int = FIRST_LOOK  # iteration at which to judge
+    next_repair: int = 0  # iteration before which no repair is tried again
     started: float = field(default_factory=time.perf_counter)
     rows: list[dict[str, float]] = field(default_factory=list)
 
@@ -125,17 +158,37 @@ class _Run:
         """Bound the optimum from the current iterate; True once the gap is proven to be within `tol`."""
         if self.iterate is None:
             return False
-        point, N = self.iterate.point, self.iterate.multiplier
-        self.screen = min(self.screen, upper_bound(self.problem, N))
-        self._improve_lower(point, steps=0)
-        if self._screened_gap > self.tol and (thorough or self._is_promising(point)):
-            self._improve_lower(point, steps=REPAIR_STEPS)
-        if self.grade == "eigen":
-            self.upper = self.screen
-        elif thorough or self._screened_gap <= self.tol:
-            self.upper = min(self.upper, upper_bound(self.problem, N, grade=self.grade))
+        point, N = self.iterate.point, self.iterate.N
+        if N is not None:
+            self._improve_upper(N, thorough=thorough)
+        self._improve_lower(point, thorough=thorough)
+        if N is not None and self.upper > self.screen and self._screened_gap <= self.tol:
+            self._prove(N)
         self._record()
         return self.certificate.gap <= self.tol
+
+    def _improve_upper(self, N: Any, *, thorough: bool) -> None:
+        if eigenvalues_are_cheap(self.problem, N):
+            self.screen = min(self.screen, upper_bound(self.problem, N))
+            if self.grade == "eigen":
+                self.upper = self.screen
+        else:
+            self.grade = "verified"  # beyond this size the stronger proof is also the cheaper one
+            value, self.vectors = estimate_upper_bound(self.problem, N, self.vectors)
+            self.screen = min(self.screen, value)
+        if self.grade == "verified" and (thorough or self._proof_is_due):
+            self._prove(N)
+
+    @property
+    def _proof_is_due(self) -> bool:
+        """Whether a new proof would at least halve what is unproven; the largest problems wait for the last one."""
+        if self.problem.n > LARGEST_FOR_INTERIM_PROOFS:
+            return False
+        return self.upper - self.screen > max(self.screen - self.lower, self.tol * abs(self.screen))
+
+    def _prove(self, N: Any) -> None:
+        proven = upper_bound(self.problem, N, grade="verified", start=self.vectors)
+        self.upper = min(self.upper, proven)
 
     def finish(self, status: Status) -> Status:
         """A last look at the last iterate: thorough, unless somebody is waiting for the run to end."""
@@ -167,18 +220,43 @@ class _Run:
 
     @property
     def _screened_gap(self) -> float:
-        return Certificate(self.lower, self.screen).gap
+        """The gap that the screening suggests; an estimate may fall below what is feasible."""
+        return Certificate(self.lower, max(self.screen, self.lower)).gap
 
-    def _improve_lower(self, point: Any, *, steps: int) -> None:
+    def _improve_lower(self, point: Any, *, thorough: bool) -> None:
+        """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
+        if not isinstance(point, SpectralPoint):
+            self._offer(point, steps=REPAIR_STEPS)
+            return
+        if self.problem.n > LARGEST_FOR_REPAIR and self.point is not None:
+            return
+        if self.point is None or self.problem.n <= SMALL:
+            self._offer(point, steps=0)
+        if self._screened_gap > self.tol and (thorough or self._is_promising(point)):
+            self._offer(point, steps=REPAIR_STEPS)
+            self.next_repair = math.ceil(self.iteration * REPAIR_GROWTH)
+
+    def _offer(self, point: Any, *, steps: int) -> None:
         feasible = make_feasible(self.problem, point, steps=steps)
         if feasible is not None and (value := feasible_value(self.problem, feasible)) > self.lower:
             self.lower, self.point = value, feasible
 
-    def _is_promising(self, point: Any) -> bool:
-        """Whether the point's own value, feasible or not, is within `tol` of the bound: repair may close the gap."""
-        if not isinstance(point, SpectralPoint) or not math.isfinite(self.screen):
+    def _is_promising(self, point: SpectralPoint) -> bool:
+        """Whether repair can be expected to close the gap.
+
+        Mixing alone tells how infeasible the point is; projections have been seen to win back nine tenths or more of
+        what it costs. Where the lower bound is not what keeps the gap open, waiting for the upper one is cheaper.
+        """
+        if not math.isfinite(self.screen) or self.iteration < self.next_repair:
             return False
-        return self.screen - point.value(self.problem.gram) <= self.tol * abs(self.screen)
+        value = point.value(self.problem.gram)
+        if self.screen - value > self.tol * abs(self.screen):
+            return False
+        mixed = make_feasible(self.problem, point, steps=0)
+        if mixed is None:
+            return False
+        expected = value - (value - feasible_value(self.problem, mixed)) / REPAIR_GAIN
+        return expected - self.lower > (self.screen - self.lower) / 4
 
     def _record(self) -> None:
         assert self.iterate is not None
@@ -192,21 +270,59 @@ class _Run:
         self.rows.append(row)
 
 
+class _Keeper:
+    """Writes and reads the checkpoint of a run."""
+
+    NUMBERS = ("lower", "upper", "screen", "grade", "iteration", "next_look", "next_repair", "rows")
+
+    def __init__(self, path: Path, solver: Any):
+        self.path, self.solver = path, solver
+        self.wait = CHECKPOINT_SECONDS
+        self.saved = time.perf_counter()
+
+    def restore(self, run: _Run) -> None:
+        if not self.path.exists():
+            return
+        state = Checkpoint(self.path, run.problem, self.solver)
+        for name in self.NUMBERS:
+            setattr(run, name, state.numbers[name])
+        run.started -= state.numbers["seconds"]
+        run.iterate, run.point, run.vectors = state.iterate, state.point, state.arrays.get("vectors")
+
+    def save_if_due(self, run: _Run) -> None:
+        if time.perf_counter() - self.saved >= self.wait:
+            self.save(run)
+
+    def save(self, run: _Run) -> None:
+        if run.iterate is None:
+            return
+        began = time.perf_counter()
+        numbers = {name: getattr(run, name) for name in self.NUMBERS} | {"seconds": run.seconds}
+        save_checkpoint(self.path, run.problem, self.solver, run.iterate, numbers, {"vectors": run.vectors}, run.point)
+        self.saved = time.perf_counter()
+        # Never more than a tenth of the time goes into writing.
+        self.wait = max(CHECKPOINT_SECONDS, 10 * (self.saved - began))
+
+
 def _loop(
     run: _Run,
     steps: Iterator[Iterate],
     max_iter: int,
     max_seconds: float,
     callback: Callable[[Progress], Any] | None,
+    keeper: _Keeper | None,
 ) -> Status:
-    next_look = FIRST_LOOK
+    if run.rows and run.certificate.gap <= run.tol:  # a finished run, read back
+        return Status.CERTIFIED
     for iterate in steps:
         run.iterate = iterate
         run.iteration += 1
-        if run.iteration >= next_look:
+        if run.iteration >= run.next_look:
+            run.next_look = max(run.iteration + LOOK_EVERY, math.ceil(run.iteration * LOOK_GROWTH))
             if run.judge():
                 return Status.CERTIFIED
-            next_look = max(run.iteration + LOOK_EVERY, math.ceil(run.iteration * LOOK_GROWTH))
+            if keeper is not None:
+                keeper.save_if_due(run)
         if callback is not None and callback(run.progress):
             return Status.STOPPED
         if run.iteration >= max_iter:

@@ -6,26 +6,28 @@ For any float ``t``, any ``F`` (n x p), any vector ``a`` and any symmetric ``N >
 
 If ``A >= -delta I`` then every feasible ``Q = J + W`` has ``<D, Q> <= 1'N1/n + (K-1)(t + delta) + |F|_F^2``, because
 ``W 1 = 0`` removes ``a``, ``tr W = K - 1``, and ``0 <= W <= I`` bounds ``<F F', W>``. Eigenvalues only suggest good
-``t`` and ``F``; the proof rests on the factorisation alone. It needs ordinary float64 matrix products (no Strassen,
-no reduced precision).
+``t`` and ``F``. The proof is that a computed lower triangular ``L`` reproduces ``A``: ``L L'`` is psd whatever ``L``
+is, so ``A >= -|L L' - A|_F``. It needs ordinary float64 arithmetic (no Strassen, no emulation), and beside its inputs
+one n x n array: the matrix is built, factored and checked in row blocks, and only lower triangles are ever read.
 """
 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-import numpy as np
-import scipy.linalg as la
-from array_api_compat import is_numpy_array
-
-from ._arrays import UNIT_ROUNDOFF, Array, device, frobenius, gamma, namespace
-from ._gram import centring_error
+from ._arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_numpy_array, namespace, row_slices
+from ._eigen import leading_eigenpairs
+from ._gram import Gram, centring_error
 from ._problem import KMeansSDP
 from ._projections import lift, restrict
 
-# Each failed factorisation retries with four times the margin; eight retries are 65,000 times the first.
+# Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9
+# Full decompositions up to these sizes; beyond, block iteration suggests the shift, with a wider first margin.
+FULL_EIGEN_CPU, FULL_EIGEN_ELSEWHERE = 3000, 500
+BLOCK_MARGIN = 1e-6
+BLOCK_ROWS = 2048
 
 
 class Shift(NamedTuple):
@@ -36,100 +38,241 @@ class Shift(NamedTuple):
     a: Array  # (n,)
 
 
-def verified_upper_bound(problem: KMeansSDP, N: Array) -> float:
-    """A proven upper bound on the optimum from an exactly symmetric float64 ``N >= 0``; inf if no proof was found."""
-    D = problem.gram.formed(N)
-    values, U = _leading_eigenpairs(D + N, problem.K)
-    margin = _first_margin(values, problem)
+class Terms(NamedTuple):
+    """``D`` and ``N`` in float64, row block by row block; ``N`` is what its lower triangle says."""
+
+    gram: Gram
+    N: Any  # (n, n) array, or an object with `rows`
+    model: Array  # an empty float64 array of the library to compute in
+
+    @property
+    def n(self) -> int:
+        return self.gram.n
+
+    def blocks(self) -> list[slice]:
+        return row_slices(self.n, BLOCK_ROWS)
+
+    def gram_rows(self, block: slice, stop: int) -> Array:
+        """Rows of a matrix that equals ``D`` on the complement of the ones vector, up to column `stop`."""
+        X = self.gram.factor_like(self.model)
+        if X is not None:
+            return X[block, :] @ X[:stop, :].T
+        return self.gram.formed_like(self.model)[block, :stop]
+
+    def multiplier_rows(self, block: slice, stop: int) -> Array:
+        """Rows of the lower triangle of ``N``, zero above the diagonal."""
+        xp = namespace(self.model)
+        rows = self.N.rows(block, stop) if hasattr(self.N, "rows") else self.N[block, :stop]
+        return _lower(xp.clip(double(rows), min=0.0), block)
+
+    def apply(self, V: Array) -> Array:
+        """``(D + N) V``, for a suggestion of eigenvectors only."""
+        xp = namespace(V)
+        X = self.gram.factor_like(V)
+        product = X @ (X.T @ V) if X is not None else self.gram.formed_like(V) @ V
+        rows = self.N.rows if hasattr(self.N, "rows") else lambda block, stop: self.N[block, :stop]
+        parts = [xp.astype(xp.clip(rows(block, self.n), min=0.0), V.dtype) @ V for block in self.blocks()]
+        return product + xp.concat(parts, axis=0)
+
+
+class _Operator:
+    def __init__(self, terms: Terms):
+        self.terms, self.shape = terms, (terms.n, terms.n)
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.terms.apply(V)
+
+
+def verified_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array = None) -> float:
+    """A proven upper bound on the optimum from the lower triangle of a finite ``N``; inf if no proof was found.
+
+    `model` is an empty float64 array of the library to compute in, `start` (optional) a guess of leading eigenvectors.
+    """
+    terms = Terms(problem.gram, N, model)
+    size = multiplier_size(terms)
+    if not size.is_finite:
+        return math.inf
+    spectrum, U = suggest_eigenpairs(terms, problem.K, start)
+    margin = _first_margin(spectrum, problem)
     for _ in range(N_ATTEMPTS):
-        shift = _make_shift(D + N, values, U, margin)
-        delta = _negative_curvature(problem, D, N, shift)
+        shift = make_shift(terms, spectrum, U, margin, size)
+        delta = negative_curvature(terms, shift, size)
         if math.isfinite(delta):
-            return _bound(problem, N, shift, delta)
+            return _bound(problem, size, shift, delta)
         margin *= 4
     return math.inf
 
 
-class _Spectrum(NamedTuple):
-    leading: Array  # eigenvalues above t0
-    t0: float  # the K-th largest eigenvalue on the complement of the ones vector
+def estimated_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array = None) -> tuple[float, Array]:
+    """What the bound will be about, from Ritz values (not a proof), and the vectors for the proof to start from."""
+    terms = Terms(problem.gram, N, model)
+    count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
+    U, values, _, _ = leading_eigenpairs(_Operator(terms), count, model, start)
+    xp = namespace(values)
+    whole = float(xp.sum(values[1:])) if count > 1 else 0.0
+    part = (problem.K - 1 - (count - 1)) * float(values[0])
+    return multiplier_size(terms).total / problem.n + whole + part, U
+
+
+class Spectrum(NamedTuple):
+    """Suggested eigenvalues of ``D + N`` on the complement of the ones vector."""
+
+    leading: Array  # those above t0
+    t0: float  # the K-th largest
     largest: float
     smallest: float
-    mean_size: float
+    error: float  # how far off t0 may be
 
 
-def _leading_eigenpairs(M: Array, K: float) -> tuple[_Spectrum, Array]:
-    """Eigenvalues on the complement of the ones vector, and the eigenvectors of those above the K-th."""
-    xp = namespace(M)
-    values, Z = xp.linalg.eigh(restrict(M))
+class MultiplierSize(NamedTuple):
+    """Sums over the symmetric ``N`` that its lower triangle stands for."""
+
+    row_sums: Array  # (n,)
+    total: float
+    is_finite: bool
+
+
+def multiplier_size(terms: Terms) -> MultiplierSize:
+    """Row sums of ``N``, from its lower triangle."""
+    xp = namespace(terms.model)
+    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.model))
+    by_row = []
+    for block in terms.blocks():
+        rows = terms.multiplier_rows(block, block.stop)
+        by_row.append(xp.sum(rows, axis=1))
+        by_column[: block.stop] += xp.sum(rows, axis=0)
+        # The diagonal was counted in both.
+        by_column[block] -= xp.linalg.diagonal(rows[:, block.start :])
+    row_sums = xp.concat(by_row) + by_column
+    return MultiplierSize(row_sums, float(xp.sum(row_sums)), bool(xp.all(xp.isfinite(row_sums))))
+
+
+def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, Array]:
+    """Eigenvalues above the K-th largest of ``D + N`` (on the complement of the ones vector), and their vectors."""
+    xp = namespace(terms.model)
     count = math.floor(K - 1)
-    t0 = float(values[-1 - count])
-    above = int(xp.sum(xp.astype(values > t0, xp.int64)))
-    start = values.shape[0] - above
-    spectrum = _Spectrum(values[start:], t0, float(values[-1]), float(values[0]), float(xp.mean(xp.abs(values))))
-    return spectrum, lift(Z[:, start:])
+    if terms.n <= (FULL_EIGEN_CPU if is_numpy_array(terms.model) else FULL_EIGEN_ELSEWHERE):
+        M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
+        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2))
+        smallest, error = float(values[0]), 0.0
+        values, U = values[-1 - count :], lift(Z[:, -1 - count :])
+    else:
+        U, values, smallest, change = leading_eigenpairs(
+            _Operator(terms), min(count + 1, terms.n - 1), terms.model, start
+        )
+        error = 4 * change + BLOCK_MARGIN * abs(float(values[0]))
+    t0 = float(values[0])
+    above = values > t0
+    keep = int(xp.sum(xp.astype(above, xp.int64)))
+    first = values.shape[0] - keep
+    return Spectrum(values[first:], t0, float(values[-1]), smallest, error), U[:, first:]
 
 
-def _first_margin(values: _Spectrum, problem: KMeansSDP) -> float:
+def _symmetric_multiplier(terms: Terms) -> Array:
+    xp = namespace(terms.model)
+    n = terms.n
+    L = xp.zeros((n, n), dtype=xp.float64, device=device(terms.model))
+    for block in terms.blocks():
+        L[block, : block.stop] = terms.multiplier_rows(block, block.stop)
+    diagonal = xp.eye(n, dtype=xp.float64, device=device(terms.model)) * xp.linalg.diagonal(L)
+    return L + L.T - diagonal
+
+
+def _first_margin(spectrum: Spectrum, problem: KMeansSDP) -> float:
     n = problem.n
-    spread = n * abs(values.t0) + max(values.largest, 0) - min(values.smallest, 0)
-    return 4 * gamma(n + 1) * spread + problem.gram.forming_error
+    spread = n * abs(spectrum.t0) + max(spectrum.largest, 0) - min(spectrum.smallest, 0)
+    return 4 * gamma(n + 1) * spread + problem.gram.forming_error + spectrum.error
 
 
-def _make_shift(M: Array, values: _Spectrum, U: Array, margin: float) -> Shift:
+def make_shift(terms: Terms, spectrum: Spectrum, U: Array, margin: float, size: MultiplierSize) -> Shift:
     """Choose ``a`` so that the ones vector becomes a harmless eigenvector, of eigenvalue ``kappa > 0``."""
-    xp = namespace(M)
-    n = M.shape[0]
-    F = U * xp.sqrt(values.leading - values.t0)
-    t = values.t0 + margin
-    kappa = max(t, values.mean_size)
-    row_means = xp.sum(M, axis=1) / n
+    xp = namespace(terms.model)
+    n = terms.n
+    F = U * xp.sqrt(xp.clip(spectrum.leading - spectrum.t0, min=0.0))
+    t = spectrum.t0 + margin
+    kappa = max(t, (abs(spectrum.largest) + abs(spectrum.smallest)) / 2)
+    ones = xp.ones((n, 1), dtype=xp.float64, device=device(terms.model))
+    X = terms.gram.factor_like(terms.model)
+    gram_sums = (X @ (X.T @ ones) if X is not None else terms.gram.formed_like(terms.model) @ ones)[:, 0]
+    row_means = (gram_sums + size.row_sums) / n
     a = row_means - xp.mean(row_means) / 2 + (kappa - t) / (2 * n)
     return Shift(t, F, a)
 
 
-def _negative_curvature(problem: KMeansSDP, D: Array, N: Array, shift: Shift) -> float:
+def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> float:
     """A `delta` for which ``A >= -delta I`` is proven; inf if the factorisation breaks down."""
-    xp = namespace(D)
-    n, (t, F, a) = D.shape[0], shift
-    A = F @ F.T + a[None, :] + a[:, None] - D - N
-    A = A + t * xp.eye(n, dtype=A.dtype, device=device(A))
-    A = (A + A.T) / 2
-    trace = float(xp.sum(xp.linalg.diagonal(A)))
-    L = _cholesky(A)
-    if L is None or trace <= 0:
+    xp = namespace(terms.model)
+    n, (t, F, a) = terms.n, shift
+    L = xp.zeros((n, n), dtype=xp.float64, device=device(terms.model))
+    for block in terms.blocks():
+        L[block, : block.stop] = _rows_of_A(terms, shift, block)
+    trace = float(xp.sum(xp.linalg.diagonal(L)))
+    if not (trace > 0 and _factor_in_place(L, terms.blocks())):
         return math.inf
-    if is_numpy_array(A):  # LAPACK's factorisation is covered by the standard analysis
-        backward = gamma(n + 1) / (1 - gamma(n + 1)) * trace + 1e-290
-    else:  # elsewhere, measure what the computed factor really reproduces
-        residual = frobenius(L @ L.T - A)
-        backward = (residual * (1 + gamma(n * n + 2)) + gamma(n + 2) * (frobenius(L) ** 2 + trace)) + 1e-290
+    residual = square = 0.0
+    for block in terms.blocks():
+        rows = L[block, : block.stop]
+        error = _lower(rows @ L[: block.stop, : block.stop].T, block) - _rows_of_A(terms, shift, block)
+        residual += 2 * float(xp.sum(xp.sum(error * error, axis=1)))
+        square += float(xp.sum(xp.sum(rows * rows, axis=1)))
+    backward = math.sqrt(residual) * (1 + gamma(2 * n + 9)) + gamma(n + 3) * (square * (1 + gamma(2 * n)) + trace)
     forming = (
-        problem.gram.forming_error
+        terms.gram.forming_error
         + gamma(F.shape[1] + 9) * frobenius(F) ** 2
-        + gamma(9) * (float(xp.max(xp.sum(N, axis=1))) + 2 * math.sqrt(n) * frobenius(a) + abs(t))
+        + gamma(9) * (float(xp.max(size.row_sums)) + 2 * math.sqrt(n) * frobenius(a) + abs(t))
     )
-    return (backward + forming) * (1 + 1e-10)
+    delta = (backward + forming + 1e-290) * (1 + 1e-10)
+    return delta if math.isfinite(delta) else math.inf
 
 
-def _cholesky(A: Array) -> Array:
-    """The lower factor of `A`, or None if the factorisation broke down."""
-    if is_numpy_array(A):
-        L, info = la.lapack.dpotrf(A, lower=True, clean=True)
-        return L if info == 0 and np.isfinite(L).all() else None
-    xp = namespace(A)
-    try:
-        L = xp.linalg.cholesky(A)
-    except Exception:
-        return None
-    return L if bool(xp.all(xp.isfinite(L))) else None
+def _rows_of_A(terms: Terms, shift: Shift, block: slice) -> Array:
+    """Rows of the lower triangle of ``A``, up to the end of the diagonal block."""
+    xp = namespace(terms.model)
+    t, F, a = shift
+    stop = block.stop
+    rows = F[block, :] @ F[:stop, :].T + a[block][:, None] + a[:stop][None, :]
+    rows = rows - terms.gram_rows(block, stop) - terms.multiplier_rows(block, stop)
+    rows[:, block.start :] += t * xp.eye(stop - block.start, dtype=xp.float64, device=device(terms.model))
+    return _lower(rows, block)
 
 
-def _bound(problem: KMeansSDP, N: Array, shift: Shift, delta: float) -> float:
+def _lower(rows: Array, block: slice) -> Array:
+    """`rows` (of a matrix, up to some column) with everything above the diagonal set to zero."""
+    return namespace(rows).tril(rows, k=block.start)
+
+
+def _factor_in_place(L: Array, blocks: list[slice]) -> bool:
+    """Overwrite the lower triangle of `L` by its Cholesky factor, block column by block column; False on breakdown."""
+    xp = namespace(L)
+    for block in blocks:
+        below = slice(block.stop, L.shape[0])
+        left = slice(0, block.start)
+        if block.start:
+            L[block, block] = L[block, block] - _lower(L[block, left] @ L[block, left].T, slice(0, 0))
+        try:
+            corner = xp.linalg.cholesky(_mirrored(L[block, block]))
+        except Exception:  # each library has its own error for "not positive definite"
+            return False
+        if not bool(xp.all(xp.isfinite(corner))):
+            return False
+        L[block, block] = corner
+        if block.stop < L.shape[0]:
+            panel = L[below, block]
+            if block.start:
+                panel = panel - L[below, left] @ L[block, left].T
+            L[below, block] = panel @ xp.linalg.inv(corner).T
+    return True
+
+
+def _mirrored(lower: Array) -> Array:
+    xp = namespace(lower)
+    return lower + xp.tril(lower, k=-1).T
+
+
+def _bound(problem: KMeansSDP, size: MultiplierSize, shift: Shift, delta: float) -> float:
     """``1'N1/n + (K-1)(t + delta) + |F|_F^2``, rounded up."""
-    xp = namespace(N)
     n, K = problem.n, problem.K
-    mean = float(xp.sum(xp.sum(N, axis=1))) / n * (1 + gamma(2 * n))
+    mean = size.total / n * (1 + gamma(2 * n + 2))
     excess = frobenius(shift.F) ** 2 * (1 + gamma(n * shift.F.shape[1] + 4))
     level = (K - 1) * (shift.t + delta)
     pad = 8 * UNIT_ROUNDOFF * (mean + excess + (K - 1) * (abs(shift.t) + delta))

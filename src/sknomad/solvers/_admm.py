@@ -3,26 +3,30 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, ClassVar
 
-import numpy as np
-
-from .._arrays import Array, frobenius, namespace, to_numpy
-from .._points import SpectralPoint, dense
+from .._arrays import Array, choose_device, is_numpy_array, like, namespace
+from .._points import SpectralPoint
 from .._problem import KMeansSDP
 from .._projections import project_spectraplex
 from .._solution import Iterate, NegativePart
 from .._validation import check_integer, check_real
+from ._state import (
+    GramOperator,
+    Residuals,
+    StepMatrix,
+    advance,
+    advance_and_measure,
+    cold_state,
+    rescale_multiplier,
+    warm_state,
+)
 from ._subspace import LeadingProjector
 
-
-class _State(NamedTuple):
-    """All that a step needs: ``R = max(T, 0)`` and ``N = -rho min(T, 0)`` live in one matrix."""
-
-    T: Array
-    rho: float
+# Up to this many points on a GPU the matrix of a step is formed, a second n x n array, for faster products.
+FORM_BELOW = 30_000
 
 
 @dataclass(frozen=True)
@@ -44,6 +48,8 @@ class ADMM:
         Steps after which the penalty stays fixed, so that convergence is guaranteed.
     exact_below : int, default=400
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
+    device : {"auto", "cpu", "cuda"} or array, default="auto"
+        Where to compute; an array stands for its library, device and precision.
     """
 
     relaxation: float = 1.6
@@ -51,6 +57,8 @@ class ADMM:
     balance_every: int = 10
     balance_until: int = 500
     exact_below: int = 400
+    device: Any = "auto"
+    matrix_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_real(self.relaxation, "relaxation", 1, 1.999, "a real number in [1, 2)")
@@ -61,55 +69,57 @@ class ADMM:
         check_integer(self.exact_below, "exact_below", 2)
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
-        """Yield one iterate per step, for ever."""
-        n, D = problem.n, problem.gram.dense()
-        T, rho = self._initial_state(problem, start)
-        project = _projector(problem, self.exact_below)
-        step = 0
+        """Yield one iterate per step, for ever. Its multiplier is a view of the state: valid until the next step."""
+        model = choose_device(self.device, problem.n)
+        T, rho = self._initial_state(problem, start, model)
+        gram = GramOperator(problem.gram, model)
+        leading = LeadingProjector(problem.K - 1)
+        step, residuals = 0, Residuals(1.0, 1.0)
+        if start is not None and "T" in start.extra:
+            step = int(start.extra["step"])
+            residuals = Residuals(start.residuals["primal_residual"], start.residuals["dual_residual"])
+            leading.restore(start.extra, model)
+        project = self._projector(problem, model, leading)
         while True:
+            if step > 0 and step % self.balance_every == 0 and step < self.balance_until:
+                factor = _balance(residuals)
+                if factor != 1:
+                    rescale_multiplier(T, factor)
+                    rho *= factor
             step += 1
-            R = np.maximum(T, 0)
-            Q = SpectralPoint(*project(np.abs(T) + D / rho))
-            change = Q.rows(0, n) - R
-            T = T + self.relaxation * change
-            primal = frobenius(change) / max(frobenius(R), 1.0)
-            dual = frobenius(np.maximum(T, 0) - R) / max(frobenius(np.minimum(T, 0)), np.finfo(float).tiny)
+            U, weights = project(StepMatrix(T, gram, rho))
+            if step % self.balance_every == 0 or step == 1:
+                residuals = advance_and_measure(T, U, weights, self.relaxation)
+            else:
+                advance(T, U, weights, self.relaxation)
             yield Iterate(
-                Q,
+                SpectralPoint(U, weights),
                 N=NegativePart(T, rho),
-                residuals={"primal_residual": primal, "dual_residual": dual, "penalty": rho},
-                extra={"T": T, "rho": rho},
+                residuals={"primal_residual": residuals.primal, "dual_residual": residuals.dual, "penalty": rho},
+                extra={"T": T, "rho": rho, "step": step, **leading.state()},
             )
-            if step % self.balance_every == 0 and step < self.balance_until:
-                T, rho = _balance(_State(T, rho), primal, dual)
 
-    def _initial_state(self, problem: KMeansSDP, start: Iterate | None) -> _State:
+    def _initial_state(self, problem: KMeansSDP, start: Iterate | None, model: Array) -> tuple[Array, float]:
         """Continue exactly where an ADMM iterate stopped, or begin at ``T = Q - N/rho`` of any other."""
-        n = problem.n
         scale = 1.0 if self.penalty == "auto" else float(self.penalty)
         rho = scale * problem.gram.norm / math.sqrt(problem.K)
         if start is None:
-            return _State(np.full((n, n), 1 / n), rho)
+            return cold_state(problem.n, model), rho
         if "T" in start.extra:
-            return _State(np.array(start.extra["T"], dtype=np.float64), float(start.extra["rho"]))
-        T = dense(start.point).copy()
-        if start.N is not None:
-            T -= np.asarray(to_numpy(start.multiplier), dtype=np.float64) / rho
-        return _State(T, rho)
+            return namespace(model).asarray(like(start.extra["T"], model), copy=True), float(start.extra["rho"])
+        return warm_state(problem, start, rho, model), rho
+
+    def _projector(
+        self, problem: KMeansSDP, model: Array, leading: LeadingProjector
+    ) -> Callable[[StepMatrix], tuple[Array, Array]]:
+        if problem.n <= self.exact_below:
+            return lambda A: project_spectraplex(A.formed(), problem.K - 1)
+        if is_numpy_array(model) or problem.n <= FORM_BELOW:
+            return lambda A: leading.project(A.formed())
+        return leading.project
 
 
-def _projector(problem: KMeansSDP, exact_below: int) -> Any:
-    if problem.n > exact_below:
-        return LeadingProjector(problem.K - 1).project
-    return lambda A: project_spectraplex(A, problem.K - 1)
-
-
-def _balance(state: _State, primal: float, dual: float) -> _State:
-    """Move the penalty towards equal residuals; only the negative part of ``T`` depends on it."""
-    ratio = primal / max(dual, np.finfo(float).tiny)
-    if 1 / 3 <= ratio <= 3:
-        return state
-    factor = min(max(math.sqrt(ratio), 1 / 3), 3.0)
-    xp = namespace(state.T)
-    T = xp.where(state.T < 0, state.T / factor, state.T)
-    return _State(T, state.rho * factor)
+def _balance(residuals: Residuals) -> float:
+    """The factor for the penalty that moves both residuals towards each other; 1 while they are close."""
+    ratio = residuals.primal / max(residuals.dual, 1e-300)
+    return 1.0 if 1 / 3 <= ratio <= 3 else min(max(math.sqrt(ratio), 1 / 3), 3.0)

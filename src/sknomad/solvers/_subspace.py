@@ -1,49 +1,81 @@
 """The leading eigenspace of a slowly changing symmetric matrix, carried along from step to step.
 
-A block of vectors is filtered by a Chebyshev polynomial of the matrix that is small on the whole unwanted part of the
-spectrum, its negative end included, and then rotated to the best eigenvector approximations in its span. Warm
-started, one low-degree filter per change of the matrix keeps up with a full decomposition.
+Warm started, one low-degree filter per change of the matrix keeps up with a full decomposition.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
-from .._arrays import Array, device, frobenius, namespace
+from .._arrays import Array, frobenius, like, namespace
+from .._eigen import (
+    centred,
+    chebyshev_filter,
+    fresh_vectors,
+    lowest_eigenvalue_bound,
+    orthonormal,
+    rayleigh_ritz,
+    safe_degree,
+)
 from .._projections import lift, project_simplex, restrict, simplex_threshold
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
 GUARD_SHARE, GUARD_COUNT = 0.15, 8
-FILTER_DEGREE = 4
+FILTER_DEGREE = 3
 # Ritz pairs that count must satisfy |A u - t u| <= this share of the largest eigenvalue.
 RESIDUAL_TOLERANCE = 1e-3
 # Beyond this share of n a full decomposition costs less than filtering.
 LARGEST_SHARE = 0.3
 MAX_PASSES = 3
-LANCZOS_STEPS = 12
+# The low end of the spectrum is looked up after this many matrices, and taken this share of the spread lower.
+LOWEST_LIFETIME, LOWEST_MARGIN = 8, 0.1
+# Guards that may be missing before new ones are added.
+SPARE_GUARDS = 6
 
 
 class LeadingProjector:
-    """Projection on the spectraplex ``{W psd, W 1 = 0, tr W = total}`` for a sequence of similar matrices."""
+    """Projection on the spectraplex ``{W psd, W 1 = 0, tr W = total}`` for a sequence of similar matrices.
+
+    The matrices need ``A @ V``, ``A.shape`` and, for the rare full decomposition, `formed` unless they are arrays.
+    """
 
     def __init__(self, total: float):
         self.total = total
         self._block: Array = None  # orthonormal Ritz vectors of the last matrix
         self._ritz: Array = None  # their Ritz values, ascending
+        self._image: Array = None  # the last matrix times the block
+        self._lowest = 0.0  # below all eigenvalues
+        self._age = 0  # matrices since that bound was renewed
 
-    def project(self, A: Array) -> tuple[Array, Array]:
+    def state(self) -> dict[str, Any]:
+        """What `restore` needs to go on exactly as this object would."""
+        if self._block is None:
+            return {}
+        return {"block": self._block, "ritz": self._ritz, "lowest": self._lowest, "age": self._age}
+
+    def restore(self, state: Mapping[str, Any], model: Array) -> None:
+        """Take over the warm block of an earlier run, if it had one."""
+        if "block" in state:
+            self._block, self._ritz = like(state["block"], model), like(state["ritz"], model)
+            self._lowest, self._age = float(state["lowest"]), int(state["age"])
+
+    def project(self, A: Any) -> tuple[Array, Array]:
         """Eigenpairs ``(U, l)``, ``l > 0``, of the point of the spectraplex nearest to the symmetric `A`."""
         if self._block is not None:
             for _ in range(MAX_PASSES):
                 self._filter(A)
-                weights, accurate = self._weights(A)
-                if accurate:
+                weights, has_guards, is_accurate = self._weights()
+                if not has_guards:
+                    break
+                if is_accurate:
                     return self._trim(weights)
         return self._exact(A)
 
-    def _exact(self, A: Array) -> tuple[Array, Array]:
+    def _exact(self, A: Any) -> tuple[Array, Array]:
         """Full decomposition; keeps its leading part as a warm block if the rank is low enough for one to pay."""
+        A = A.formed() if hasattr(A, "formed") else A
         xp = namespace(A)
         values, Z = xp.linalg.eigh(restrict(A))
         weights = project_simplex(values, self.total)
@@ -52,88 +84,43 @@ class LeadingProjector:
         self._block = None
         if size <= LARGEST_SHARE * A.shape[0]:
             self._block, self._ritz = lift(Z[:, -size:]), values[-size:]
+            self._lowest, self._age = float(values[0]), 0
         return lift(Z[:, -rank:]), weights[-rank:]
 
-    def _filter(self, A: Array) -> None:
-        lowest = _lowest_eigenvalue_bound(A)
-        cut = float(self._ritz[0])
-        V = _chebyshev(A, self._block, lowest, max(cut, lowest + 1e-3 * (float(self._ritz[-1]) - lowest)))
-        self._block, self._ritz, self._image = _rayleigh_ritz(A, _orthonormal(_centred(V)))
+    def _filter(self, A: Any) -> None:
+        if self._age >= LOWEST_LIFETIME:
+            self._lowest, self._age = lowest_eigenvalue_bound(A, self._block), 0
+        self._age += 1
+        top, cut = float(self._ritz[-1]), float(self._ritz[0])
+        lowest = self._lowest - LOWEST_MARGIN * (top - self._lowest)
+        high = max(cut, lowest + 1e-6 * (top - lowest))
+        V = chebyshev_filter(A, self._block, lowest, high, safe_degree(FILTER_DEGREE, lowest, high, top))
+        self._block, self._ritz, self._image = rayleigh_ritz(A, orthonormal(centred(V)))
 
-    def _weights(self, A: Array) -> tuple[Array, bool]:
-        """Projected eigenvalues, and whether the block is wide and accurate enough to trust them."""
-        xp = namespace(A)
+    def _weights(self) -> tuple[Array, bool, bool]:
+        """Projected eigenvalues, and whether the block is wide enough, and accurate enough, to trust them."""
+        xp = namespace(self._ritz)
         threshold = simplex_threshold(self._ritz, self.total)
         weights = xp.clip(self._ritz - threshold, min=0.0)
-        has_guards = float(self._ritz[0]) < threshold
         error = self._image - self._block * self._ritz
         # A pair matters in proportion to the weight it receives.
         weighted = frobenius(error * xp.sqrt(weights / self.total))
-        return weights, has_guards and weighted <= RESIDUAL_TOLERANCE * abs(float(self._ritz[-1]))
+        is_accurate = weighted <= RESIDUAL_TOLERANCE * abs(float(self._ritz[-1]))
+        return weights, float(self._ritz[0]) < threshold, is_accurate
 
     def _trim(self, weights: Array) -> tuple[Array, Array]:
-        """Drop guards beyond the wanted number; hand out the pairs with positive weight."""
+        """Drop guards beyond the wanted number, or add some; hand out the pairs with positive weight."""
         xp = namespace(weights)
         n_zero = int(xp.sum(xp.astype(weights <= 0, xp.int64)))
         U, weights = self._block[:, n_zero:], weights[n_zero:]
-        spare = self._block.shape[1] - _block_size(U.shape[1])
-        if spare > 0:
-            self._block, self._ritz = self._block[:, spare:], self._ritz[spare:]
+        missing = _block_size(U.shape[1]) - self._block.shape[1]
+        if missing < 0:
+            self._block, self._ritz = self._block[:, -missing:], self._ritz[-missing:]
+        elif n_zero < _block_size(U.shape[1]) - U.shape[1] - SPARE_GUARDS:
+            self._block = xp.concat([fresh_vectors(self._block.shape[0], missing, self._block), self._block], axis=1)
+            self._ritz = xp.concat([xp.full_like(self._ritz[:1], float(self._ritz[0]))] * missing + [self._ritz])
         return U, weights
 
 
 def _block_size(rank: int) -> int:
     return rank + GUARD_COUNT + math.ceil(GUARD_SHARE * rank)
-
-
-def _centred(V: Array) -> Array:
-    return V - namespace(V).mean(V, axis=0)
-
-
-def _orthonormal(V: Array) -> Array:
-    return namespace(V).linalg.qr(V, mode="reduced")[0]
-
-
-def _rayleigh_ritz(A: Array, V: Array) -> tuple[Array, Array, Array]:
-    """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred)."""
-    xp = namespace(A)
-    image = _centred(A @ V)
-    H = V.T @ image
-    values, rotation = xp.linalg.eigh((H + H.T) / 2)
-    return V @ rotation, values, image @ rotation
-
-
-def _chebyshev(A: Array, V: Array, low: float, high: float) -> Array:
-    """Chebyshev polynomial of `A`, small on ``[low, high]``, growing fast above, applied to `V`."""
-    centre, half = (low + high) / 2, (high - low) / 2
-    previous, current = V, (_centred(A @ V) - centre * V) / half
-    for _ in range(FILTER_DEGREE - 1):
-        previous, current = current, (2 / half) * (_centred(A @ current) - centre * current) - previous
-    return current
-
-
-def _lowest_eigenvalue_bound(A: Array) -> float:
-    """A number below (nearly always) all eigenvalues of the centred `A`: Lanczos plus its last residual."""
-    xp = namespace(A)
-    n = A.shape[0]
-    v = xp.cos(xp.arange(n, dtype=A.dtype, device=device(A)) * 1.7)
-    v = v - xp.mean(v)
-    v = v / frobenius(v)
-    alphas, betas, previous, beta = [], [], xp.zeros_like(v), 0.0
-    for _ in range(min(LANCZOS_STEPS, n - 1)):
-        w = A @ v
-        w = w - xp.mean(w) - beta * previous
-        alphas.append(float(w @ v))
-        w = w - alphas[-1] * v
-        beta = frobenius(w)
-        betas.append(beta)
-        if beta == 0:
-            break
-        previous, v = v, w / beta
-    return _tridiagonal_minimum(alphas, betas[:-1]) - betas[-1]
-
-
-def _tridiagonal_minimum(diagonal: list[float], off_diagonal: list[float]) -> Any:
-    from scipy.linalg import eigvalsh_tridiagonal
-
-    return float(eigvalsh_tridiagonal(diagonal, off_diagonal)[0])

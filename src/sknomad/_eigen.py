@@ -1,0 +1,125 @@
+"""Leading eigenpairs of large symmetric matrices on the complement of the ones vector, by filtered block iteration.
+
+A block of vectors is filtered by a Chebyshev polynomial of the matrix that is small on the whole unwanted part of the
+spectrum, its negative end included, and then rotated to the best eigenvector approximations in its span. Matrices need
+only ``A @ V`` and ``A.shape``. What comes out is an approximation: good for steps and shifts, never a proof.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+from scipy.linalg import eigvalsh_tridiagonal
+
+from ._arrays import Array, device, frobenius, like, namespace
+
+LANCZOS_STEPS = 12
+# Vectors beyond the wanted ones, the filter's degree, and the passes of `leading_eigenpairs`.
+EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 40
+# Most amplification in one pass: the square root of the precision is left for the other directions.
+LARGEST_GAIN = 1e8
+# Passes end when the sum of the wanted eigenvalues moves by less than this share.
+SETTLED = 1e-6
+
+
+def leading_eigenpairs(A: Any, count: int, model: Array, start: Array = None) -> tuple[Array, Array, float, float]:
+    """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
+
+    Returns
+    -------
+    vectors, values : arrays of shape (n, count) and (count,)
+        Ritz pairs. The values are never above the true ones, and close to them once they have settled.
+    lowest : float
+        A number below the whole spectrum.
+    change : float
+        How much the smallest of the values still moved in the last pass.
+    """
+    xp = namespace(model)
+    n = A.shape[0]
+    size = min(count + EXTRA_VECTORS, n - 1)
+    V = fresh_vectors(n, size, model) if start is None else _widened(start, size)
+    lowest = lowest_eigenvalue_bound(A, model)
+    V, values, _ = rayleigh_ritz(A, orthonormal(centred(V)))
+    change = math.inf
+    for _ in range(MAX_PASSES):
+        before = values[-count:]
+        top, cut = float(values[-1]), float(values[0])
+        high = max(cut, lowest + 1e-9 * (top - lowest))
+        V = chebyshev_filter(A, V, lowest, high, safe_degree(DEGREE, lowest, high, top))
+        V, values, _ = rayleigh_ritz(A, orthonormal(centred(V)))
+        moved = xp.abs(values[-count:] - before)
+        change = float(moved[0])
+        # The total may rest on a few large values: the smallest one must have settled too.
+        total = float(xp.sum(xp.abs(values[-count:])))
+        if float(xp.sum(moved)) <= SETTLED * total and change <= SETTLED * abs(float(values[-count])) * 10:
+            break
+    return V[:, -count:], values[-count:], lowest, change
+
+
+def centred(V: Array) -> Array:
+    """Columns of `V` without their mean: orthogonal to the ones vector."""
+    return V - namespace(V).mean(V, axis=0)
+
+
+def orthonormal(V: Array) -> Array:
+    """An orthonormal basis of the span of the columns of `V`."""
+    return namespace(V).linalg.qr(V, mode="reduced")[0]
+
+
+def fresh_vectors(n: int, count: int, model: Array) -> Array:
+    """`count` centred vectors from a fixed seed: runs repeat to the bit."""
+    columns = np.random.default_rng(count).standard_normal((n, count)) / math.sqrt(n)
+    return centred(like(columns, model))
+
+
+def rayleigh_ritz(A: Any, V: Array) -> tuple[Array, Array, Array]:
+    """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred, orthonormal)."""
+    image = centred(A @ V)
+    H = V.T @ image
+    values, rotation = namespace(V).linalg.eigh((H + H.T) / 2)
+    return V @ rotation, values, image @ rotation
+
+
+def chebyshev_filter(A: Any, V: Array, low: float, high: float, degree: int) -> Array:
+    """Chebyshev polynomial of `A`, small on ``[low, high]``, growing fast above, applied to `V`."""
+    centre, half = (low + high) / 2, (high - low) / 2
+    previous, current = V, (centred(A @ V) - centre * V) / half
+    for _ in range(degree - 1):
+        previous, current = current, (2 / half) * (centred(A @ current) - centre * current) - previous
+    return current
+
+
+def safe_degree(degree: int, low: float, high: float, top: float) -> int:
+    """`degree`, or less where the filter would amplify the eigenvalue `top` so much that the others drown in it."""
+    growth = math.acosh(max((2 * top - low - high) / (high - low), 1 + 1e-9))
+    return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN) / growth)))
+
+
+def lowest_eigenvalue_bound(A: Any, model: Array) -> float:
+    """A number below (nearly always) all eigenvalues of the centred `A`: Lanczos plus its last residual."""
+    xp = namespace(model)
+    n = A.shape[0]
+    v = xp.cos(xp.arange(n, dtype=model.dtype, device=device(model)) * 1.7)
+    v = v - xp.mean(v)
+    v = v / frobenius(v)
+    alphas, betas, previous, beta = [], [], xp.zeros_like(v), 0.0
+    for _ in range(min(LANCZOS_STEPS, n - 1)):
+        w = (A @ v[:, None])[:, 0]
+        w = w - xp.mean(w) - beta * previous
+        alphas.append(float(w @ v))
+        w = w - alphas[-1] * v
+        beta = frobenius(w)
+        betas.append(beta)
+        if beta == 0:
+            break
+        previous, v = v, w / beta
+    return float(eigvalsh_tridiagonal(alphas, betas[:-1])[0]) - betas[-1]
+
+
+def _widened(V: Array, size: int) -> Array:
+    """`V` cut to its last `size` columns, or filled up with fresh ones."""
+    if V.shape[1] >= size:
+        return V[:, -size:]
+    return namespace(V).concat([fresh_vectors(V.shape[0], size - V.shape[1], V), V], axis=1)

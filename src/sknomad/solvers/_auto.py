@@ -1,0 +1,41 @@
+"""The default: soft assignments for the primal, their multipliers as a start, ADMM for the proof."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from .._problem import KMeansSDP
+from .._solution import Iterate
+from ._admm import ADMM
+from ._soft import SoftAssignment
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.
+
+    Parameters
+    ----------
+    soft : SoftAssignment
+        Settings of the first phase, which finds a feasible point of nearly optimal value.
+    admm : ADMM
+        Settings of the second, which closes the gap from above, and at last from below.
+    """
+
+    soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=1e-5))
+    admm: ADMM = field(default_factory=ADMM)
+    matrix_free: ClassVar[bool] = False
+
+    @classmethod
+    def on(cls, device: Any) -> Auto:
+        """The default settings on a given device."""
+        return cls(SoftAssignment(improvement=1e-5, device=device), ADMM(device=device))
+
+    def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
+        """Yield the iterates of both phases; a start with a multiplier skips the first."""
+        if start is None or (start.N is None and "lam" in start.extra):
+            for start in self.soft.iterates(problem, start):  # noqa: B020
+                yield start
+        yield from self.admm.iterates(problem, start)

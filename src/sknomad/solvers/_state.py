@@ -1,0 +1,171 @@
+"""The one n x n matrix of ADMM, and the passes over it, row block by row block.
+
+``T`` holds both variables: ``R = max(T, 0)`` is the nonnegative copy of ``Q``, ``N = -rho min(T, 0)`` the multiplier.
+No pass allocates a second n x n array.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from .._arrays import Array, device, double, like, namespace, row_slices
+from .._gram import Gram
+from .._points import Point, SoftPoint
+from .._problem import KMeansSDP
+from .._rows import rows_of
+from .._solution import Iterate
+from ._soft import row_scores
+
+# Numbers in one row block: large enough for fast products, small beside the state.
+BLOCK_ENTRIES = 2**26
+
+
+class Residuals(NamedTuple):
+    """Relative distances from the fixed point."""
+
+    primal: float  # between Q and its nonnegative copy
+    dual: float  # between successive nonnegative copies, in units of the multiplier
+
+
+def row_blocks(n: int) -> list[slice]:
+    """Slices that cover ``range(n)``."""
+    return row_slices(n, max(1, min(n, BLOCK_ENTRIES // n)))
+
+
+class GramOperator:
+    """``D`` as an operator in a given array library and precision; formed only where ``X`` is no shorter."""
+
+    def __init__(self, gram: Gram, model: Array):
+        self.n = gram.n
+        self.X: Any = gram.factor_like(model) if gram.is_factored and 2 * gram.factor.shape[1] < gram.n else None
+        self.D: Any = None if self.X is not None else like(gram.dense(), model)
+
+    def __matmul__(self, V: Array) -> Array:
+        return self.D @ V if self.X is None else self.X @ (self.X.T @ V)
+
+    def rows(self, block: slice) -> Array:
+        """Some rows of ``D``."""
+        return self.D[block, :] if self.X is None else self.X[block, :] @ self.X.T
+
+
+class StepMatrix:
+    """``|T| + D/rho``, the matrix each step projects: applied blockwise, or formed on request."""
+
+    def __init__(self, T: Array, gram: GramOperator, rho: float):
+        self.T, self.gram, self.rho = T, gram, rho
+        self.shape = T.shape
+
+    def __matmul__(self, V: Array) -> Array:
+        xp = namespace(self.T)
+        blocks = [xp.abs(self.T[block, :]) @ V for block in row_blocks(self.T.shape[0])]
+        product = blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
+        return product + (self.gram @ V) / self.rho
+
+    def formed(self) -> Array:
+        """The matrix itself: a second n x n array."""
+        A = namespace(self.T).abs(self.T)
+        for block in row_blocks(A.shape[0]):
+            A[block, :] = A[block, :] + self.gram.rows(block) / self.rho
+        return A
+
+
+def advance(T: Array, U: Array, weights: Array, relaxation: float) -> None:
+    """``T <- T + relaxation (Q - R)`` in place, for ``Q = J + U diag(weights) U'``."""
+    for block in row_blocks(T.shape[0]):
+        T[block, :] += relaxation * _step(T, U, weights, block)
+
+
+def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float) -> Residuals:
+    """As `advance`, with the residuals, which cost about as much again."""
+    xp = namespace(T)
+    gap = change = positive = negative = 0.0
+    for block in row_blocks(T.shape[0]):
+        before = xp.clip(T[block, :], min=0.0)
+        step = _step(T, U, weights, block)
+        T[block, :] += relaxation * step
+        after = xp.clip(T[block, :], min=0.0)
+        gap += _square(step)
+        change += _square(after - before)
+        positive += _square(after)
+        negative += _square(T[block, :] - after)
+    tiny = 1e-300
+    return Residuals(math.sqrt(gap / max(positive, tiny)), math.sqrt(change / max(negative, tiny)))
+
+
+def _step(T: Array, U: Array, weights: Array, block: slice) -> Array:
+    """Rows of ``Q - R``."""
+    xp = namespace(T)
+    return (U[block, :] * weights) @ U.T - (xp.clip(T[block, :], min=0.0) - 1 / T.shape[0])
+
+
+def rescale_multiplier(T: Array, factor: float) -> None:
+    """Divide the negative part of ``T`` by `factor`, in place: what a penalty `factor` times larger asks for."""
+    xp = namespace(T)
+    for block in row_blocks(T.shape[0]):
+        part = T[block, :]
+        T[block, :] = xp.where(part < 0, part / factor, part)
+
+
+def cold_state(n: int, model: Array) -> Array:
+    """``T = J``: no multiplier, every entry equal."""
+    return namespace(model).full((n, n), 1 / n, dtype=model.dtype, device=device(model))
+
+
+def warm_state(problem: KMeansSDP, start: Iterate, rho: float, model: Array) -> Array:
+    """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments."""
+    point = start.point
+    if isinstance(point, SoftPoint) and "lam" in start.extra and start.N is None:
+        return _soft_state(problem, point, float(start.extra["lam"]), rho, model)
+    T = _formed_point(point, model)
+    if start.N is not None:
+        T = T - like(start.multiplier, model) / rho
+    return T
+
+
+def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, model: Array) -> Array:
+    """Start at the dual guess ``N_ij = max(0, (y_i + y_j)/2 - D_ij)`` of the row multipliers ``y``, zero diagonal."""
+    xp = namespace(model)
+    V = like(point.V, model)
+    gram = GramOperator(problem.gram, model)
+    y = row_multipliers(problem, V, lam)
+    scaled = V / xp.sum(V, axis=0)
+    T = cold_state(problem.n, model)
+    for block in row_blocks(problem.n):
+        N = xp.clip((y[block, None] + y[None, :]) / 2 - gram.rows(block), min=0.0)
+        T[block, :] = scaled[block, :] @ V.T - N / rho
+    diagonal = xp.sum(scaled * V, axis=1)
+    _set_diagonal(T, diagonal)
+    return T
+
+
+def row_multipliers(problem: KMeansSDP, V: Array, lam: float) -> Array:
+    """Multipliers ``y_i`` of ``sum_j v_ij = 1`` at soft assignments ``V`` with trace multiplier ``lam``."""
+    xp = namespace(V)
+    rows = rows_of(problem.gram, V)
+    sums = rows.sums(V)
+    scores = row_scores(rows, sums, lam) - (2 * lam) * V / sums.sizes
+    return xp.sum(V * scores, axis=1)
+
+
+def _set_diagonal(T: Array, diagonal: Array) -> None:
+    xp = namespace(T)
+    n = T.shape[0]
+    for block in row_blocks(n):
+        part = T[block, :]
+        columns = xp.arange(n, device=device(T))[None, :]
+        is_diagonal = columns == xp.arange(block.start, block.stop, device=device(T))[:, None]
+        T[block, :] = xp.where(is_diagonal, diagonal[block][:, None], part)
+
+
+def _formed_point(point: Point, model: Array) -> Array:
+    T = cold_state(point.n, model)
+    for block in row_blocks(point.n):
+        T[block, :] = like(point.rows(block.start, block.stop), model)
+    return T
+
+
+def _square(A: Array) -> float:
+    """Squared Frobenius norm, summed in float64 over rows."""
+    xp = namespace(A)
+    return float(xp.sum(double(xp.vecdot(A, A))))

@@ -1,0 +1,48 @@
+"""Hypothesis profiles and the fixtures that every test file shares."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import os
+import zlib
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+# Solving is slow by hypothesis' standards, and timing is never a failure here.
+# Explaining a failure traces every line of it, and most problems are named by a seed that cannot shrink.
+settings.register_profile(
+    "local",
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)],
+)
+settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, print_blob=True)
+settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+# Importable name -> namespace that follows the array API standard.
+NAMESPACES = {
+    "numpy": "array_api_compat.numpy",
+    "array_api_strict": "array_api_strict",
+    "torch": "array_api_compat.torch",
+}
+
+
+@pytest.fixture(scope="session", params=[name for name in NAMESPACES if importlib.util.find_spec(name)])
+def xp(request):
+    """Each installed array library in turn, as an array API namespace."""
+    return importlib.import_module(NAMESPACES[request.param])
+
+
+@pytest.fixture
+def seed(request):
+    """A seed of the test's own, the same on every run."""
+    return zlib.crc32(request.node.nodeid.encode())
+
+
+@pytest.fixture
+def rng(seed):
+    """Random numbers that are the same on every run."""
+    return np.random.default_rng(seed)
