@@ -263,6 +263,13 @@ def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> Mixe
     return MixedPoint(spectral, identity=theta * a, mean=theta * b)
 
 
+def is_finite(iterate: Iterate) -> bool:
+    """Whether the point of an iterate holds numbers only."""
+    point: Any = iterate.point.base if isinstance(iterate.point, MixedPoint) else iterate.point
+    arrays = (point.U, point.l) if isinstance(point, SpectralPoint) else (point.columns,)
+    return all(_is_finite(array) for array in arrays)
+
+
 def _is_finite(array: Array) -> bool:
     xp = namespace(array)
     return bool(xp.all(xp.isfinite(array)))

@@ -75,6 +75,11 @@ class DensePoint:
         """Number of rows."""
         return int(self.Q.shape[0])
 
+    @property
+    def columns(self) -> Array:
+        """The array that holds the point."""
+        return self.Q
+
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         return self.Q[start:stop, :]

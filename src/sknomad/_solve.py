@@ -20,6 +20,7 @@ from ._certify import (
     eigenvalues_are_cheap,
     estimate_upper_bound,
     feasible_value,
+    is_finite,
     make_feasible,
     upper_bound,
 )
@@ -159,13 +160,18 @@ class _Run:
         if self.iterate is None:
             return False
         point, N = self.iterate.point, self.iterate.N
-        if N is not None:
+        if N is not None or self.problem.is_trivial:
             self._improve_upper(N, thorough=thorough)
         self._improve_lower(point, thorough=thorough)
         if N is not None and self.upper > self.screen and self._screened_gap <= self.tol:
             self._prove(N)
         self._record()
-        return self.certificate.gap <= self.tol
+        return self.is_done
+
+    @property
+    def is_done(self) -> bool:
+        """Whether the gap is known and within `tol`."""
+        return math.isfinite(self.certificate.gap) and self.certificate.gap <= self.tol
 
     def _improve_upper(self, N: Any, *, thorough: bool) -> None:
         if eigenvalues_are_cheap(self.problem, N):
@@ -184,6 +190,8 @@ class _Run:
         """Whether a new proof would at least halve what is unproven; the largest problems wait for the last one."""
         if self.problem.n > LARGEST_FOR_INTERIM_PROOFS:
             return False
+        if not math.isfinite(self.upper):
+            return True
         return self.upper - self.screen > max(self.screen - self.lower, self.tol * abs(self.screen))
 
     def _prove(self, N: Any) -> None:
@@ -260,13 +268,8 @@ class _Run:
 
     def _record(self) -> None:
         assert self.iterate is not None
-        bounds = {"lower": self.lower, "upper": self.upper}
-        row = {
-            "iteration": float(self.iteration),
-            "seconds": self.seconds,
-            **bounds,
-            **self.iterate.residuals,
-        }
+        own = {"iteration": float(self.iteration), "seconds": self.seconds, "lower": self.lower, "upper": self.upper}
+        row = {**self.iterate.residuals, **own}
         self.rows.append(row)
 
 
@@ -312,7 +315,7 @@ def _loop(
     callback: Callable[[Progress], Any] | None,
     keeper: _Keeper | None,
 ) -> Status:
-    if run.rows and run.certificate.gap <= run.tol:  # a finished run, read back
+    if run.rows and run.is_done:  # a finished run, read back
         return Status.CERTIFIED
     for iterate in steps:
         run.iterate = iterate
@@ -367,6 +370,8 @@ def _check_arguments(
         raise TypeError(f"start must be an Iterate or None, got {type(start).__name__}. Pass solution.iterate.")
     if start is not None and start.point.n != problem.n:
         raise ValueError(f"start must have {problem.n} rows as the problem has, got {start.point.n}.")
+    if start is not None and not is_finite(start):
+        raise ValueError("start must have finite entries, got NaN or inf. Start without it.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
     check_choice(grade, "grade", GRADES)
