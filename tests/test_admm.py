@@ -177,7 +177,7 @@ def test_leading_projector_follows_a_drifting_matrix(rng):
     n, total = 120, 4.0
     U = np.linalg.qr(rng.standard_normal((n, 10)))[0]
     A = U @ np.diag(np.linspace(3, 6, 10)) @ U.T - 20 * np.outer(U[:, 0] + 1, U[:, 0] + 1) / n
-    projector = LeadingProjector(total)
+    projector = LeadingProjector(total, exact_limit=n)
     for _ in range(15):
         noise = rng.standard_normal((n, n))
         A = A + 2e-3 * (noise + noise.T)
@@ -193,7 +193,7 @@ def test_leading_projector_notices_a_new_direction(rng):
     U = np.linalg.qr(rng.standard_normal((n, 4)))[0]
     U -= U.mean(axis=0)
     A = 5 * U @ U.T
-    projector = LeadingProjector(3.0)
+    projector = LeadingProjector(3.0, exact_limit=n)
     for _ in range(5):
         projector.project(A)
     new = rng.standard_normal(n)

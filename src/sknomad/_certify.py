@@ -88,6 +88,7 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     array of shape (n, n)
         Feasible up to the rounding of its entries.
     """
+    check_integer(steps, "steps", 0)
     point = make_feasible(problem, Iterate(Q).point, steps=steps)
     if point is None:
         raise ValueError("Q must have finite entries, got NaN or inf. Start again from the last finite iterate.")

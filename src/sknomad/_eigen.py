@@ -39,7 +39,7 @@ def leading_eigenpairs(A: Any, count: int, model: Array, start: Array = None) ->
     xp = namespace(model)
     n = A.shape[0]
     size = min(count + EXTRA_VECTORS, n - 1)
-    V = fresh_vectors(n, size, model) if start is None else _widened(start, size)
+    V = fresh_vectors(n, size, model) if start is None else widened(start, size)
     lowest = lowest_eigenvalue_bound(A, model)
     V, values, _ = rayleigh_ritz(A, orthonormal(centred(V)))
     change = math.inf
@@ -118,7 +118,7 @@ def lowest_eigenvalue_bound(A: Any, model: Array) -> float:
     return float(eigvalsh_tridiagonal(alphas, betas[:-1])[0]) - betas[-1]
 
 
-def _widened(V: Array, size: int) -> Array:
+def widened(V: Array, size: int) -> Array:
     """`V` cut to its last `size` columns, or filled up with fresh ones."""
     if V.shape[1] >= size:
         return V[:, -size:]

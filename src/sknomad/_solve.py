@@ -315,7 +315,7 @@ def _loop(
     callback: Callable[[Progress], Any] | None,
     keeper: _Keeper | None,
 ) -> Status:
-    if run.rows and run.is_done:  # a finished run, read back
+    if run.iterate is not None and (run.judge() if not run.rows else run.is_done):  # a start may be the answer
         return Status.CERTIFIED
     for iterate in steps:
         run.iterate = iterate

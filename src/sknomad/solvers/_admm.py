@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from .._arrays import Array, choose_device, is_numpy_array, like, namespace
-from .._points import SpectralPoint
+from .._eigen import fresh_vectors
+from .._points import SoftPoint, SpectralPoint
 from .._problem import KMeansSDP
 from .._projections import project_spectraplex
 from .._solution import Iterate, NegativePart
@@ -27,6 +28,8 @@ from ._subspace import LeadingProjector
 
 # Up to this many points on a GPU the matrix of a step is formed, a second n x n array, for faster products.
 FORM_BELOW = 30_000
+# Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
+EXACT_ON_CPU, EXACT_ELSEWHERE = 4000, 10_000
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ class ADMM:
     matrix_free: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        check_real(self.relaxation, "relaxation", 1, 1.999, "a real number in [1, 2)")
+        check_real(self.relaxation, "relaxation", 1, math.nextafter(2, 1), "a real number in [1, 2)")
         if self.penalty != "auto":
             check_real(self.penalty, "penalty", 1e-12, 1e12, 'a positive real number or "auto"')
         check_integer(self.balance_every, "balance_every", 1)
@@ -73,12 +76,14 @@ class ADMM:
         model = choose_device(self.device, problem.n)
         T, rho = self._initial_state(problem, start, model)
         gram = GramOperator(problem.gram, model)
-        leading = LeadingProjector(problem.K - 1)
+        leading = LeadingProjector(problem.K - 1, EXACT_ON_CPU if is_numpy_array(model) else EXACT_ELSEWHERE)
         step, residuals = 0, Residuals(1.0, 1.0)
         if start is not None and "T" in start.extra:
             step = int(start.extra["step"])
             residuals = Residuals(start.residuals["primal_residual"], start.residuals["dual_residual"])
             leading.restore(start.extra, model)
+        elif problem.n > leading.exact_limit or (problem.n > self.exact_below and _is_soft(start)):
+            leading.begin(StepMatrix(T, gram, rho), _first_columns(problem, start, model))
         project = self._projector(problem, model, leading)
         while True:
             if step > 0 and step % self.balance_every == 0 and step < self.balance_until:
@@ -117,6 +122,17 @@ class ADMM:
         if is_numpy_array(model) or problem.n <= FORM_BELOW:
             return lambda A: leading.project(A.formed())
         return leading.project
+
+
+def _is_soft(start: Iterate | None) -> bool:
+    return start is not None and isinstance(start.point, SoftPoint)
+
+
+def _first_columns(problem: KMeansSDP, start: Iterate | None, model: Array) -> Array:
+    """Vectors that span most of a good ``Q``: those of the start, or random ones."""
+    if start is None:
+        return fresh_vectors(problem.n, min(math.ceil(4 * problem.K), problem.n - 1), model)
+    return like(start.point.root(), model)
 
 
 def _balance(residuals: Residuals) -> float:

@@ -16,16 +16,22 @@ from ._soft import SoftAssignment
 class Auto:
     """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.
 
+    Up to `direct_below` points it is ADMM alone: fast enough there, free of any random start, and its answer does not
+    depend on the order of the points.
+
     Parameters
     ----------
     soft : SoftAssignment
         Settings of the first phase, which finds a feasible point of nearly optimal value.
     admm : ADMM
         Settings of the second, which closes the gap from above, and at last from below.
+    direct_below : int, default=400
+        Number of points up to which the first phase is left out.
     """
 
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=1e-5))
     admm: ADMM = field(default_factory=ADMM)
+    direct_below: int = 400
     matrix_free: ClassVar[bool] = False
 
     @classmethod
@@ -35,7 +41,8 @@ class Auto:
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""
-        if start is None or (start.N is None and "lam" in start.extra):
+        is_small = problem.n <= self.direct_below
+        if (start is None and not is_small) or (start is not None and start.N is None and "lam" in start.extra):
             for start in self.soft.iterates(problem, start):  # noqa: B020
                 yield start
         yield from self.admm.iterates(problem, start)

@@ -18,17 +18,20 @@ from .._eigen import (
     orthonormal,
     rayleigh_ritz,
     safe_degree,
+    widened,
 )
 from .._projections import lift, project_simplex, restrict, simplex_threshold
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
-GUARD_SHARE, GUARD_COUNT = 0.15, 8
-FILTER_DEGREE = 3
-# Ritz pairs that count must satisfy |A u - t u| <= this share of the largest eigenvalue.
-RESIDUAL_TOLERANCE = 1e-3
+GUARD_SHARE, GUARD_COUNT = 0.2, 8
+FILTER_DEGREE = 4
+# The residuals of all pairs that count, together, may reach this share of the norm of the projected matrix.
+RESIDUAL_TOLERANCE = 0.1
 # Beyond this share of n a full decomposition costs less than filtering.
 LARGEST_SHARE = 0.3
 MAX_PASSES = 3
+# A block that proves too narrow grows by this factor.
+GROWTH = 1.5
 # The low end of the spectrum is looked up after this many matrices, and taken this share of the spread lower.
 LOWEST_LIFETIME, LOWEST_MARGIN = 8, 0.1
 # Guards that may be missing before new ones are added.
@@ -41,8 +44,9 @@ class LeadingProjector:
     The matrices need ``A @ V``, ``A.shape`` and, for the rare full decomposition, `formed` unless they are arrays.
     """
 
-    def __init__(self, total: float):
+    def __init__(self, total: float, exact_limit: int):
         self.total = total
+        self.exact_limit = exact_limit  # beyond this many points full decompositions are out of the question
         self._block: Array = None  # orthonormal Ritz vectors of the last matrix
         self._ritz: Array = None  # their Ritz values, ascending
         self._image: Array = None  # the last matrix times the block
@@ -61,17 +65,34 @@ class LeadingProjector:
             self._block, self._ritz = like(state["block"], model), like(state["ritz"], model)
             self._lowest, self._age = float(state["lowest"]), int(state["age"])
 
+    def begin(self, A: Any, columns: Array) -> None:
+        """Take the span of `columns`, say a factor of a good ``Q``, as the first block: no decomposition at all."""
+        n = A.shape[0]
+        size = min(_block_size(columns.shape[1]), n - 1)
+        V = orthonormal(centred(widened(columns, size)))
+        self._block, self._ritz, self._image = rayleigh_ritz(A, V)
+        self._lowest, self._age = lowest_eigenvalue_bound(A, self._block), 0
+
     def project(self, A: Any) -> tuple[Array, Array]:
         """Eigenpairs ``(U, l)``, ``l > 0``, of the point of the spectraplex nearest to the symmetric `A`."""
-        if self._block is not None:
-            for _ in range(MAX_PASSES):
-                self._filter(A)
-                weights, has_guards, is_accurate = self._weights()
-                if not has_guards:
-                    break
-                if is_accurate:
+        if self._block is None:
+            return self._exact(A)
+        passes = 0
+        while passes < MAX_PASSES:
+            self._filter(A)
+            weights, has_guards, is_accurate = self._weights()
+            if has_guards:
+                passes += 1
+                if is_accurate or (passes == MAX_PASSES and not self._may_decompose(A)):
                     return self._trim(weights)
+            elif self._may_decompose(A) or self._block.shape[1] >= A.shape[0] - 1:
+                break
+            else:
+                self._widen(math.ceil((GROWTH - 1) * self._block.shape[1]))
         return self._exact(A)
+
+    def _may_decompose(self, A: Any) -> bool:
+        return bool(A.shape[0] <= self.exact_limit)
 
     def _exact(self, A: Any) -> tuple[Array, Array]:
         """Full decomposition; keeps its leading part as a warm block if the rank is low enough for one to pay."""
@@ -102,10 +123,8 @@ class LeadingProjector:
         xp = namespace(self._ritz)
         threshold = simplex_threshold(self._ritz, self.total)
         weights = xp.clip(self._ritz - threshold, min=0.0)
-        error = self._image - self._block * self._ritz
-        # A pair matters in proportion to the weight it receives.
-        weighted = frobenius(error * xp.sqrt(weights / self.total))
-        is_accurate = weighted <= RESIDUAL_TOLERANCE * abs(float(self._ritz[-1]))
+        error = (self._image - self._block * self._ritz) * xp.astype(weights > 0, weights.dtype)
+        is_accurate = frobenius(error) <= RESIDUAL_TOLERANCE * frobenius(weights)
         return weights, float(self._ritz[0]) < threshold, is_accurate
 
     def _trim(self, weights: Array) -> tuple[Array, Array]:
@@ -117,9 +136,17 @@ class LeadingProjector:
         if missing < 0:
             self._block, self._ritz = self._block[:, -missing:], self._ritz[-missing:]
         elif n_zero < _block_size(U.shape[1]) - U.shape[1] - SPARE_GUARDS:
-            self._block = xp.concat([fresh_vectors(self._block.shape[0], missing, self._block), self._block], axis=1)
-            self._ritz = xp.concat([xp.full_like(self._ritz[:1], float(self._ritz[0]))] * missing + [self._ritz])
+            self._widen(missing)
         return U, weights
+
+    def _widen(self, count: int) -> None:
+        """Add fresh vectors below the block; the next filter turns them into directions that count."""
+        xp = namespace(self._block)
+        n, width = self._block.shape
+        count = min(count, n - 1 - width)
+        if count > 0:
+            self._block = xp.concat([fresh_vectors(n, count, self._block), self._block], axis=1)
+            self._ritz = xp.concat([xp.full_like(self._ritz[:1], float(self._ritz[0]))] * count + [self._ritz])
 
 
 def _block_size(rank: int) -> int:
