@@ -20,6 +20,8 @@ UNIT_ROUNDOFF = 2.0**-53
 
 # Below this many points moving to the GPU costs more than it saves.
 SMALLEST_FOR_CUDA = 1000
+# Beyond this many points a GPU's state is kept in float32.
+LARGEST_IN_DOUBLE = 30_000
 
 
 def namespace(*arrays: Array) -> Any:
@@ -54,8 +56,9 @@ def like(array: Array, model: Array, *, dtype: Any = None) -> Array:
 def choose_device(device: Any, n: int) -> Array:
     """An empty array whose library, device and precision the numerics are to use.
 
-    ``"cpu"`` is NumPy in float64; ``"cuda"`` (or ``"cuda:1"``) is torch in float32; ``"auto"`` is the latter if there
-    is such a device and enough points for it to pay. An array stands for its own library, device and precision.
+    ``"cpu"`` is NumPy in float64; ``"cuda"`` (or ``"cuda:1"``) is torch, in float64 where that is fast and fits and
+    float32 otherwise; ``"auto"`` is the latter if there is such a device and enough points for it to pay. An array
+    stands for its own library, device and precision.
     """
     if not isinstance(device, str):
         return device[:0]
@@ -67,7 +70,10 @@ def choose_device(device: Any, n: int) -> Array:
         raise ValueError(f'device must be one that is there, got {device!r} without a CUDA torch. Use device="cpu".')
     import torch
 
-    return torch.empty(0, dtype=torch.float32, device="cuda" if device == "auto" else device)
+    device = "cuda" if device == "auto" else device
+    # Data-centre chips (compute capability x.0) do float64 products as fast as float32 ones.
+    is_fast = torch.cuda.get_device_capability(device)[1] == 0
+    return torch.empty(0, dtype=torch.float64 if is_fast and n <= LARGEST_IN_DOUBLE else torch.float32, device=device)
 
 
 def cuda_is_available() -> bool:

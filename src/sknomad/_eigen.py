@@ -20,12 +20,14 @@ LANCZOS_STEPS = 12
 EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 40
 # Most amplification in one pass: the square root of the precision is left for the other directions.
 LARGEST_GAIN = 1e8
-# Passes end when the sum of the wanted eigenvalues moves by less than this share.
-SETTLED = 1e-6
 
 
-def leading_eigenpairs(A: Any, count: int, model: Array, start: Array = None) -> tuple[Array, Array, float, float]:
+def leading_eigenpairs(
+    A: Any, count: int, model: Array, start: Array = None, *, settled: float = 2e-6
+) -> tuple[Array, Array, float, float]:
     """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
+
+    Passes end when the sum of the values moves by less than the share `settled` of it.
 
     Returns
     -------
@@ -39,7 +41,7 @@ def leading_eigenpairs(A: Any, count: int, model: Array, start: Array = None) ->
     xp = namespace(model)
     n = A.shape[0]
     size = min(count + EXTRA_VECTORS, n - 1)
-    V = fresh_vectors(n, size, model) if start is None else widened(start, size)
+    V = fresh_vectors(n, size, model) if start is None else widened(like(start, model), size)
     lowest = lowest_eigenvalue_bound(A, model)
     V, values, _ = rayleigh_ritz(A, orthonormal(centred(V)))
     change = math.inf
@@ -53,7 +55,7 @@ def leading_eigenpairs(A: Any, count: int, model: Array, start: Array = None) ->
         change = float(moved[0])
         # The total may rest on a few large values: the smallest one must have settled too.
         total = float(xp.sum(xp.abs(values[-count:])))
-        if float(xp.sum(moved)) <= SETTLED * total and change <= SETTLED * abs(float(values[-count])) * 10:
+        if float(xp.sum(moved)) <= settled * total and change <= 10 * settled * abs(float(values[-count])):
             break
     return V[:, -count:], values[-count:], lowest, change
 

@@ -42,6 +42,8 @@ SMALL = 500
 # Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
 LARGEST_FOR_REPAIR = 20_000
 LARGEST_FOR_INTERIM_PROOFS = 20_000
+# There a proof is tried when the estimated gap is this share of the tolerance, so that it succeeds at once.
+CAUTION = 0.95
 
 
 @dataclass(frozen=True)
@@ -163,7 +165,8 @@ class _Run:
         if N is not None or self.problem.is_trivial:
             self._improve_upper(N, thorough=thorough)
         self._improve_lower(point, thorough=thorough)
-        if N is not None and self.upper > self.screen and self._screened_gap <= self.tol:
+        goal = self.tol if self.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTION * self.tol
+        if N is not None and self.upper > self.screen and self._screened_gap <= goal:
             self._prove(N)
         self._record()
         return self.is_done

@@ -27,6 +27,8 @@ N_ATTEMPTS = 9
 # Full decompositions up to these sizes; beyond, block iteration suggests the shift, with a wider first margin.
 FULL_EIGEN_CPU, FULL_EIGEN_ELSEWHERE = 3000, 500
 BLOCK_MARGIN = 1e-6
+# Accuracy of an estimate that only tells whether a proof is worth trying.
+SCREENING = 3e-5
 BLOCK_ROWS = 2048
 
 
@@ -44,6 +46,12 @@ class Terms(NamedTuple):
     gram: Gram
     N: Any  # (n, n) array, or an object with `rows`
     model: Array  # an empty float64 array of the library to compute in
+
+    @property
+    def state_model(self) -> Array:
+        """An empty array in the precision of ``N``: enough for suggestions."""
+        state = self.N.T if hasattr(self.N, "rows") else self.N
+        return state[0, :0]
 
     @property
     def n(self) -> int:
@@ -107,7 +115,7 @@ def estimated_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array
     """What the bound will be about, from Ritz values (not a proof), and the vectors for the proof to start from."""
     terms = Terms(problem.gram, N, model)
     count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
-    U, values, _, _ = leading_eigenpairs(_Operator(terms), count, model, start)
+    U, values, _, _ = leading_eigenpairs(_Operator(terms), count, terms.state_model, start, settled=SCREENING)
     xp = namespace(values)
     whole = float(xp.sum(values[1:])) if count > 1 else 0.0
     part = (problem.K - 1 - (count - 1)) * float(values[0])
@@ -157,10 +165,11 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, 
         smallest, error = float(values[0]), 0.0
         values, U = values[-1 - count :], lift(Z[:, -1 - count :])
     else:
-        U, values, smallest, change = leading_eigenpairs(
-            _Operator(terms), min(count + 1, terms.n - 1), terms.model, start
-        )
-        error = 4 * change + BLOCK_MARGIN * abs(float(values[0]))
+        size = min(count + 1, terms.n - 1)
+        U, values, smallest, change = leading_eigenpairs(_Operator(terms), size, terms.state_model, start)
+        rounding = 8 * float(xp.finfo(values.dtype).eps) * abs(float(values[-1]))
+        error = 4 * change + BLOCK_MARGIN * abs(float(values[0])) + rounding
+        U, values = double(U), double(values)
     t0 = float(values[0])
     above = values > t0
     keep = int(xp.sum(xp.astype(above, xp.int64)))

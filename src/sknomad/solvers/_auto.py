@@ -29,7 +29,7 @@ class Auto:
         Number of points up to which the first phase is left out.
     """
 
-    soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=1e-5))
+    soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=1e-6))
     admm: ADMM = field(default_factory=ADMM)
     direct_below: int = 400
     matrix_free: ClassVar[bool] = False
@@ -37,7 +37,7 @@ class Auto:
     @classmethod
     def on(cls, device: Any) -> Auto:
         """The default settings on a given device."""
-        return cls(SoftAssignment(improvement=1e-5, device=device), ADMM(device=device))
+        return cls(SoftAssignment(improvement=1e-6, device=device), ADMM(device=device))
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""

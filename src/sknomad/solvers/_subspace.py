@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .._arrays import Array, frobenius, like, namespace
+from .._arrays import Array, frobenius, is_numpy_array, like, namespace
 from .._eigen import (
     centred,
     chebyshev_filter,
@@ -24,11 +24,13 @@ from .._projections import lift, project_simplex, restrict, simplex_threshold
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
 GUARD_SHARE, GUARD_COUNT = 0.2, 8
+# With fewer left than this the block is too narrow to be trusted.
+LEAST_GUARDS, LEAST_GUARD_SHARE = 2, 0.05
 FILTER_DEGREE = 4
 # The residuals of all pairs that count, together, may reach this share of the norm of the projected matrix.
 RESIDUAL_TOLERANCE = 0.1
-# Beyond this share of n a full decomposition costs less than filtering.
-LARGEST_SHARE = 0.3
+# Beyond this share of n a full decomposition costs less than filtering, on a CPU and elsewhere.
+LARGEST_SHARE_CPU, LARGEST_SHARE_ELSEWHERE = 0.3, 0.6
 MAX_PASSES = 3
 # A block that proves too narrow grows by this factor.
 GROWTH = 1.5
@@ -103,7 +105,7 @@ class LeadingProjector:
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         size = _block_size(rank)
         self._block = None
-        if size <= LARGEST_SHARE * A.shape[0]:
+        if size <= (LARGEST_SHARE_CPU if is_numpy_array(A) else LARGEST_SHARE_ELSEWHERE) * A.shape[0]:
             self._block, self._ritz = lift(Z[:, -size:]), values[-size:]
             self._lowest, self._age = float(values[0]), 0
         return lift(Z[:, -rank:]), weights[-rank:]
@@ -125,7 +127,10 @@ class LeadingProjector:
         weights = xp.clip(self._ritz - threshold, min=0.0)
         error = (self._image - self._block * self._ritz) * xp.astype(weights > 0, weights.dtype)
         is_accurate = frobenius(error) <= RESIDUAL_TOLERANCE * frobenius(weights)
-        return weights, float(self._ritz[0]) < threshold, is_accurate
+        rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
+        # Where the rank grows faster than the guards, directions that should count are missing from the block.
+        has_guards = self._ritz.shape[0] - rank >= LEAST_GUARDS + LEAST_GUARD_SHARE * rank
+        return weights, has_guards, is_accurate
 
     def _trim(self, weights: Array) -> tuple[Array, Array]:
         """Drop guards beyond the wanted number, or add some; hand out the pairs with positive weight."""
