@@ -85,6 +85,11 @@ def cuda_is_available() -> bool:
     return bool(torch.cuda.is_available())
 
 
+def is_on_gpu(array: Array) -> bool:
+    """Whether an array lives on a CUDA device, where other sizes are cheap than on a CPU."""
+    return "cuda" in str(device(array)).lower()
+
+
 def double(array: Array) -> Array:
     """The array in float64, in its own library."""
     xp = namespace(array)
@@ -105,6 +110,11 @@ def float64_model(array: Array) -> Array:
 def row_slices(n: int, size: int) -> list[slice]:
     """Consecutive slices of at most `size` that cover ``range(n)``."""
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
+
+
+def itemsize(model: Array) -> int:
+    """Bytes of one number of `model`."""
+    return 8 if model.dtype == namespace(model).float64 else 4
 
 
 def frobenius(array: Array) -> float:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_numpy_array, namespace, to_numpy
+from ._arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace, to_numpy
 from ._gram import centring_error
 from ._points import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
 from ._problem import KMeansSDP
@@ -23,7 +23,7 @@ from ._verify import estimated_upper_bound, verified_upper_bound
 GRADES = ("eigen", "verified")
 
 # Full sets of eigenvalues up to these sizes; beyond, block iteration and a Cholesky factorisation are far cheaper.
-CHEAP_ON_CPU, CHEAP_ELSEWHERE = 4000, 1000
+CHEAP_ON_CPU, CHEAP_ON_GPU = 4000, 1000
 
 # Beyond this a matrix holds neither a point nor a multiplier, only an overflow to come.
 LARGEST_ENTRY = 1e150
@@ -133,7 +133,7 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
 def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
     """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
     state = N.T if isinstance(N, NegativePart) else N
-    return problem.is_trivial or problem.n <= (CHEAP_ON_CPU if is_numpy_array(state) else CHEAP_ELSEWHERE)
+    return problem.is_trivial or problem.n <= (CHEAP_ON_GPU if is_on_gpu(state) else CHEAP_ON_CPU)
 
 
 def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:

@@ -17,7 +17,7 @@ from ._arrays import Array, device, frobenius, like, namespace
 
 LANCZOS_STEPS = 12
 # Vectors beyond the wanted ones, the filter's degree, and the passes of `leading_eigenpairs`.
-EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 40
+EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 30
 # Most amplification in one pass: the square root of the precision is left for the other directions.
 LARGEST_GAIN = 1e8
 

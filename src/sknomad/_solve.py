@@ -43,7 +43,7 @@ SMALL = 500
 LARGEST_FOR_REPAIR = 20_000
 LARGEST_FOR_INTERIM_PROOFS = 20_000
 # There a proof is tried when the estimated gap is this share of the tolerance, so that it succeeds at once.
-CAUTION = 0.95
+CAUTION = 0.9
 
 
 @dataclass(frozen=True)
@@ -388,6 +388,14 @@ def _warn_unless_certified(status: Status, run: _Run) -> None:
         {Status.MAX_ITER: "max_iter", Status.MAX_SECONDS: "max_seconds"}.get(status),
     )
     ended = f"reached {what}" if what else "the solver ended"
+    if proof.upper == math.inf:
+        warnings.warn(
+            f"{ended} after {run.iteration} iterations without an upper bound: {proof.lower:.6g} <= optimum <= inf. "
+            'One needs solver="admm" or "auto", and memory for dense n x n arrays.',
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+        return
     warnings.warn(
         f"{ended} after {run.iteration} iterations with certified gap {proof.gap:.1e} > tol={run.tol:.1e}. "
         f"The bounds stand: {proof.lower:.6g} <= optimum <= {proof.upper:.6g}. Raise {what or 'the limits'} or tol.",

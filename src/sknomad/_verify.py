@@ -16,7 +16,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ._arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_numpy_array, namespace, row_slices
+from ._arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_on_gpu, namespace, row_slices
 from ._eigen import leading_eigenpairs
 from ._gram import Gram, centring_error
 from ._problem import KMeansSDP
@@ -25,10 +25,10 @@ from ._projections import lift, restrict
 # Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9
 # Full decompositions up to these sizes; beyond, block iteration suggests the shift, with a wider first margin.
-FULL_EIGEN_CPU, FULL_EIGEN_ELSEWHERE = 3000, 500
+FULL_EIGEN_CPU, FULL_EIGEN_GPU = 3000, 500
 BLOCK_MARGIN = 1e-6
 # Accuracy of an estimate that only tells whether a proof is worth trying.
-SCREENING = 3e-5
+SCREENING = 1e-5
 BLOCK_ROWS = 2048
 
 
@@ -159,7 +159,7 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, 
     """Eigenvalues above the K-th largest of ``D + N`` (on the complement of the ones vector), and their vectors."""
     xp = namespace(terms.model)
     count = math.floor(K - 1)
-    if terms.n <= (FULL_EIGEN_CPU if is_numpy_array(terms.model) else FULL_EIGEN_ELSEWHERE):
+    if terms.n <= (FULL_EIGEN_GPU if is_on_gpu(terms.model) else FULL_EIGEN_CPU):
         M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
         values, Z = xp.linalg.eigh(restrict((M + M.T) / 2))
         smallest, error = float(values[0]), 0.0

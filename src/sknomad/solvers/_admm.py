@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-from .._arrays import Array, choose_device, is_numpy_array, like, namespace
+from .._arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
 from .._eigen import fresh_vectors
 from .._points import SoftPoint, SpectralPoint
 from .._problem import KMeansSDP
@@ -26,10 +26,12 @@ from ._state import (
 )
 from ._subspace import LeadingProjector
 
-# Up to this many points on a GPU the matrix of a step is formed, a second n x n array, for faster products.
+# Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
 FORM_BELOW = 30_000
+# n x n arrays alive at the worst moment, a full eigendecomposition or a look at the bounds.
+ARRAYS = 8
 # Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
-EXACT_ON_CPU, EXACT_ELSEWHERE = 4000, 10_000
+EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
 
 @dataclass(frozen=True)
@@ -71,12 +73,19 @@ class ADMM:
         check_integer(self.balance_until, "balance_until", 0)
         check_integer(self.exact_below, "exact_below", 2)
 
+    def memory(self, problem: KMeansSDP) -> int:
+        """Peak bytes beside the data, judging included: so many n x n arrays."""
+        model = choose_device(self.device, problem.n)
+        # Beyond the full decompositions: the state, and for the proof one float64 array.
+        arrays = ARRAYS * itemsize(model) if problem.n <= FORM_BELOW else itemsize(model) + 8 + 2
+        return arrays * problem.n**2
+
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per step, for ever. Its multiplier is a view of the state: valid until the next step."""
         model = choose_device(self.device, problem.n)
         T, rho = self._initial_state(problem, start, model)
         gram = GramOperator(problem.gram, model)
-        leading = LeadingProjector(problem.K - 1, EXACT_ON_CPU if is_numpy_array(model) else EXACT_ELSEWHERE)
+        leading = LeadingProjector(problem.K - 1, EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU)
         step, residuals = 0, Residuals(1.0, 1.0)
         if start is not None and "T" in start.extra:
             step = int(start.extra["step"])
@@ -119,7 +128,7 @@ class ADMM:
     ) -> Callable[[StepMatrix], tuple[Array, Array]]:
         if problem.n <= self.exact_below:
             return lambda A: project_spectraplex(A.formed(), problem.K - 1)
-        if is_numpy_array(model) or problem.n <= FORM_BELOW:
+        if problem.n <= FORM_BELOW:
             return lambda A: leading.project(A.formed())
         return leading.project
 

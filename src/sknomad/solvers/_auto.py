@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
+from .._memory import free_memory_of
 from .._problem import KMeansSDP
 from .._solution import Iterate
 from ._admm import ADMM
@@ -16,6 +17,7 @@ from ._soft import SoftAssignment
 class Auto:
     """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.
 
+    Where the dense arrays of ADMM do not fit into memory the first phase is all there is, and no upper bound is known.
     Up to `direct_below` points it is ADMM alone: fast enough there, free of any random start, and its answer does not
     depend on the order of the points.
 
@@ -45,4 +47,10 @@ class Auto:
         if (start is None and not is_small) or (start is not None and start.N is None and "lam" in start.extra):
             for start in self.soft.iterates(problem, start):  # noqa: B020
                 yield start
-        yield from self.admm.iterates(problem, start)
+        need, free = self.admm.memory(problem), free_memory_of(self.admm, problem.n)
+        if free is None or need <= free:
+            yield from self.admm.iterates(problem, start)
+
+    def memory(self, problem: KMeansSDP) -> int:
+        """Peak bytes of the first phase: the second is left out where it does not fit."""
+        return self.admm.memory(problem) if problem.n <= self.direct_below else self.soft.memory(problem)

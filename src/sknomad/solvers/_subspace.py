@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .._arrays import Array, frobenius, is_numpy_array, like, namespace
+from .._arrays import Array, frobenius, is_on_gpu, like, namespace
 from .._eigen import (
     centred,
     chebyshev_filter,
@@ -29,8 +29,8 @@ LEAST_GUARDS, LEAST_GUARD_SHARE = 2, 0.05
 FILTER_DEGREE = 4
 # The residuals of all pairs that count, together, may reach this share of the norm of the projected matrix.
 RESIDUAL_TOLERANCE = 0.1
-# Beyond this share of n a full decomposition costs less than filtering, on a CPU and elsewhere.
-LARGEST_SHARE_CPU, LARGEST_SHARE_ELSEWHERE = 0.3, 0.6
+# Beyond this share of n a full decomposition costs less than filtering.
+LARGEST_SHARE_CPU, LARGEST_SHARE_GPU = 0.3, 0.6
 MAX_PASSES = 3
 # A block that proves too narrow grows by this factor.
 GROWTH = 1.5
@@ -105,7 +105,7 @@ class LeadingProjector:
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         size = _block_size(rank)
         self._block = None
-        if size <= (LARGEST_SHARE_CPU if is_numpy_array(A) else LARGEST_SHARE_ELSEWHERE) * A.shape[0]:
+        if size <= (LARGEST_SHARE_GPU if is_on_gpu(A) else LARGEST_SHARE_CPU) * A.shape[0]:
             self._block, self._ritz = lift(Z[:, -size:]), values[-size:]
             self._lowest, self._age = float(values[0]), 0
         return lift(Z[:, -rank:]), weights[-rank:]

@@ -1,0 +1,140 @@
+"""Checkpoints: a killed run goes on to the same answer; anything but an intact file is refused. Memory likewise."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from sknomad import Gram, KMeansSDP, _solve, datasets, solve
+from sknomad._checkpoint import CheckpointError
+from sknomad._memory import forecast, free_memory, total_memory
+from sknomad.solvers import ADMM, Auto, SoftAssignment
+
+SOLVER = Auto(SoftAssignment(), ADMM(exact_below=60), direct_below=10)
+
+
+def make_problem(n=120, K=10):
+    return KMeansSDP(Gram.from_data(datasets.moons(n, random_state=0)[0]), K)
+
+
+@pytest.fixture
+def often(monkeypatch):
+    monkeypatch.setattr(_solve, "CHECKPOINT_SECONDS", 0.0)
+
+
+@pytest.mark.parametrize("solver", [SOLVER, ADMM(), SoftAssignment()], ids=["auto", "admm", "soft"])
+@pytest.mark.parametrize("stop", [3, 12, 25, 47])
+def test_stopped_run_goes_on_as_if_it_had_never_stopped(tmp_path, solver, stop, often):
+    problem, path = make_problem(), tmp_path / "run.ckpt"
+
+    def run(**options):
+        import warnings
+
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return solve(problem, solver, tol=1e-4, max_iter=90, **options)
+
+    whole = run()
+    first = run(checkpoint=path, callback=lambda progress: progress.iteration == stop)
+    rest = run(checkpoint=path)
+    assert first.n_iter == min(stop, whole.n_iter)
+    assert rest.n_iter == whole.n_iter
+    assert rest.certificate.lower == pytest.approx(whole.certificate.lower, rel=1e-10)
+    assert rest.certificate.upper == pytest.approx(whole.certificate.upper, rel=1e-10)
+
+
+def test_finished_run_is_read_back(tmp_path):
+    problem, path = make_problem(), tmp_path / "run.ckpt"
+    solution = solve(problem, SOLVER, tol=1e-3, checkpoint=path)
+    again = solve(problem, SOLVER, tol=1e-3, checkpoint=path)
+    assert again.is_certified
+    assert again.n_iter == solution.n_iter
+    assert again.certificate == solution.certificate
+    assert np.array_equal(again.Q, solution.Q)
+
+
+CHILD = """
+import sys
+sys.path.insert(0, sys.argv[2])
+from test_checkpoint import SOLVER, make_problem
+from sknomad import _solve, solve
+_solve.CHECKPOINT_SECONDS = 0.0
+solution = solve(make_problem(), SOLVER, tol=2e-5, checkpoint=sys.argv[1])
+print(repr(solution.certificate.lower), repr(solution.certificate.upper))
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
+def test_twenty_kills_at_random_moments(tmp_path):
+    expected = solve(make_problem(), SOLVER, tol=2e-5).certificate
+    generator, kills, runs = np.random.default_rng(0), 0, 0
+    while kills < 20:
+        path = tmp_path / f"run{runs}.ckpt"
+        runs += 1
+        while True:
+            command = [sys.executable, "-c", CHILD, str(path), os.path.dirname(__file__)]
+            process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+            time.sleep(1.0 + 2.5 * generator.random())
+            if process.poll() is not None or kills >= 20:
+                break
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            process.stdout.close()
+            kills += 1
+        lower, upper = map(float, process.communicate()[0].split())
+        assert lower == pytest.approx(expected.lower, rel=1e-10)
+        assert upper == pytest.approx(expected.upper, rel=1e-10)
+
+
+def test_hundred_damaged_files_are_refused(tmp_path):
+    problem, path = make_problem(40, 5), tmp_path / "run.ckpt"
+    solve(problem, "admm", tol=1e-2, checkpoint=path)
+    intact, generator = path.read_bytes(), np.random.default_rng(0)
+    for trial in range(100):
+        data = bytearray(intact)
+        if trial % 2:
+            data = data[: generator.integers(0, len(data))]
+        else:
+            data[generator.integers(len(data))] ^= 1 << generator.integers(8)
+        path.write_bytes(data)
+        with pytest.raises(CheckpointError, match="checkpoint must be an intact file"):
+            solve(problem, "admm", tol=1e-2, checkpoint=path)
+
+
+def test_checkpoint_of_another_question_is_refused(tmp_path):
+    path = tmp_path / "run.ckpt"
+    solve(make_problem(40, 5), "admm", tol=1e-2, checkpoint=path)
+    for problem, solver in [
+        (make_problem(40, 6), "admm"),
+        (make_problem(41, 5), "admm"),
+        (make_problem(40, 5), SOLVER),
+    ]:
+        with pytest.raises(CheckpointError, match="checkpoint must belong to this"):
+            solve(problem, solver, tol=1e-2, checkpoint=path)
+
+
+def test_pickles_are_refused(tmp_path):
+    import pickle
+
+    path = tmp_path / "run.ckpt"
+    path.write_bytes(pickle.dumps({"a": 1}))
+    with pytest.raises(CheckpointError, match="damaged or"):
+        solve(make_problem(40, 5), "admm", checkpoint=path)
+
+
+def test_a_million_dense_points_are_refused_before_anything_is_allocated():
+    problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((1_000_000, 2))), 10)
+    with pytest.raises(MemoryError, match=r'ADMM needs .* GiB for dense .* free. Use solver="soft", which needs'):
+        solve(problem, "admm")
+
+
+def test_forecast_grows_as_it_should():
+    small, large = make_problem(1000), make_problem(2000)
+    assert forecast(large, ADMM()) == 4 * forecast(small, ADMM())
+    assert forecast(large, SoftAssignment()) == 2 * forecast(small, SoftAssignment())
+    assert 0 < free_memory() <= total_memory()

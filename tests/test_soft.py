@@ -1,0 +1,144 @@
+"""Soft assignments: always feasible, never above the best completely positive value, and close to it."""
+
+import itertools
+import math
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from oracles import ring_points
+from sknomad import Gram, KMeansSDP, certify, datasets, solve
+from sknomad.ring import best_completely_positive_value
+from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment
+from sknomad.solvers._soft import project_rows
+
+
+def last_lower(problem, solver):
+    return max(certify(problem, iterate).lower for iterate in solver.iterates(problem))
+
+
+@pytest.mark.parametrize(("n", "K"), [(80, 8), (100, 8), (160, 16), (100, 3)])
+def test_ring_reaches_the_best_completely_positive_value_and_never_passes_it(n, K):
+    problem = KMeansSDP(Gram.from_data(ring_points(n)), K)
+    best = best_completely_positive_value(n, K)
+    value = last_lower(problem, SoftAssignment())
+    assert value <= best * (1 + 1e-12)
+    assert value >= best * (1 - (1e-5 if K >= 8 else 1e-3))
+
+
+@pytest.mark.parametrize("K", [1.2, 2, 7.5, 30, 59])
+def test_every_iterate_is_feasible(K, rng):
+    X = rng.standard_normal((60, 3))
+    problem = KMeansSDP(Gram.from_data(X), K)
+    optimum = solve(problem, "admm", tol=1e-4).certificate.upper
+    for iterate in itertools.islice(SoftAssignment().iterates(problem), 5):
+        V = iterate.Q.V
+        assert V.min() >= 0
+        assert np.allclose(V.sum(axis=1), 1, atol=1e-12)
+        assert certify(problem, iterate).lower <= optimum
+
+
+def test_value_is_close_to_the_optimum_on_manifolds():
+    for X, K, shortfall in [
+        (datasets.moons(200, random_state=0)[0], 16, 2e-4),
+        (datasets.double_swiss_roll(200)[0], 64, 2e-4),
+        (datasets.two_rings(200)[0], 16, 1e-3),
+    ]:
+        problem = KMeansSDP(Gram.from_data(X), K)
+        upper = solve(problem, "admm", tol=1e-3).certificate.upper
+        assert last_lower(problem, SoftAssignment()) >= upper * (1 - 1e-3 - shortfall)
+
+
+def test_duplicates_kernels_and_sparse_data(rng):
+    X = rng.standard_normal((40, 4))
+    distances = np.linalg.norm(X[:, None] - X[None], axis=-1)
+    for gram in (
+        Gram.from_data(np.repeat(X[:8], 5, axis=0)),
+        Gram.from_kernel(X @ X.T),
+        Gram.from_distances(distances),
+        Gram.from_data(sp.csr_matrix(np.where(rng.random(X.shape) < 0.5, X, 0))),
+    ):
+        problem = KMeansSDP(gram, 6)
+        exact = solve(problem, "admm", tol=1e-3).certificate
+        value = last_lower(problem, SoftAssignment())
+        assert 0.95 * exact.lower <= value <= exact.upper
+
+
+def test_trace_beyond_the_number_of_distinct_points_is_repaired():
+    X = np.repeat(np.arange(4.0)[:, None], 5, axis=0)
+    problem = KMeansSDP(Gram.from_data(X), 12)
+    assert last_lower(problem, SoftAssignment()) == pytest.approx(problem.gram.trace, rel=1e-6)
+
+
+def test_rows_are_projected_exactly(rng):
+    scores, weights = rng.standard_normal((50, 7)), rng.random(7) + 0.1
+    V, thresholds = project_rows(scores, weights, None)
+    assert np.allclose(V.sum(axis=1), 1, atol=1e-13)
+    # Optimality: gains minus the quadratic's slope equal one number where v > 0, and are smaller where v = 0.
+    slope = scores - V / weights
+    assert np.allclose(np.where(V > 0, slope, thresholds[:, None]), thresholds[:, None], atol=1e-9)
+    assert np.all(np.where(V == 0, slope, -np.inf) <= thresholds[:, None] + 1e-9)
+    again, _ = project_rows(scores, weights, thresholds + 100)
+    assert np.allclose(again, V, atol=1e-12)
+
+
+def test_runs_repeat_to_the_bit():
+    problem = KMeansSDP(Gram.from_data(datasets.moons(300, random_state=3)[0]), 12)
+    first, second = (list(SoftAssignment().iterates(problem))[-1] for _ in range(2))
+    assert np.array_equal(first.Q.V, second.Q.V)
+
+
+def test_array_libraries_give_the_same_bracket(xp):
+    problem = KMeansSDP(Gram.from_data(datasets.moons(90, random_state=0)[0]), 8)
+    model = xp.zeros(0, dtype=xp.float64)
+
+    # Filtered blocks decide by thresholds whether to filter again, so rounding may send libraries different ways.
+    for exact_below, agreement in [(400, 1e-8), (50, 1e-4)]:
+
+        def solver(device, exact_below=exact_below):
+            return Auto(SoftAssignment(device=device), ADMM(device=device, exact_below=exact_below), direct_below=10)
+
+        here = solve(problem, solver("cpu"), tol=1e-3).certificate
+        there = solve(problem, solver(model), tol=1e-3).certificate
+        assert there.lower == pytest.approx(here.lower, rel=agreement)
+        assert there.upper == pytest.approx(here.upper, rel=agreement)
+
+
+def test_auto_needs_fewer_steps_of_admm_than_admm():
+    problem = KMeansSDP(Gram.from_data(datasets.double_swiss_roll(450)[0]), 64)
+    auto = solve(problem, "auto", tol=2e-3)
+    assert auto.is_certified
+    plain = solve(problem, "admm", tol=2e-3)
+    assert auto.n_iter < plain.n_iter / 2
+    assert auto.certificate.lower <= plain.certificate.upper
+    assert plain.certificate.lower <= auto.certificate.upper
+
+
+def test_soft_alone_says_that_nothing_bounds_it_from_above():
+    problem = KMeansSDP(Gram.from_data(datasets.moons(60, random_state=0)[0]), 5)
+    with pytest.warns(match="without an upper bound"):
+        solution = solve(problem, "soft")
+    assert solution.certificate.upper == math.inf
+    assert solution.Q.shape == (60, 60)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"rank": 0}, "rank must be an integer >= 1, got 0"),
+        ({"rank": 2.5}, "rank must be an integer"),
+        ({"improvement": 2}, "improvement must be a real number in"),
+        ({"sweeps": 0}, "sweeps must be"),
+        ({"max_growth": -1}, "max_growth must be"),
+    ],
+)
+def test_bad_settings_are_named(settings, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        SoftAssignment(**settings)
+
+
+def test_solvers_by_name():
+    assert set(SOLVERS) >= {"auto", "admm", "soft"}
+    with pytest.raises(ValueError, match=r"device must be"):
+        solve(KMeansSDP(Gram.from_data(np.eye(5)), 2), ADMM(device="tpu"))
