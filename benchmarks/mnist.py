@@ -1,0 +1,177 @@
+"""Certified solves of MNIST on a CPU or a GPU, with the results kept as a file.
+
+    python benchmarks/mnist.py ones --sizes 500 1000 2000 --repeats 3      CPU
+    python benchmarks/mnist.py zeros all million growth --device cuda      one large GPU
+
+Reads the idx files under $SKNOMAD_DATA/mnist. Every row: seconds to the certified gap (best of the repeats, the data
+already in memory), the bounds, their grade and the peak memory on the device. `--out FILE` keeps rows, machine and
+versions.
+"""
+
+import argparse
+import gzip
+import json
+import os
+import platform
+import time
+import warnings
+from pathlib import Path
+
+import numpy as np
+
+import sknomad
+from sknomad import Gram, KMeansSDP, certify, solve
+from sknomad.solvers import Auto, SoftAssignment
+
+
+def load_mnist():
+    folder = Path(os.environ["SKNOMAD_DATA"]) / "mnist"
+
+    def read(name, offset):
+        with gzip.open(folder / name) as file:
+            return np.frombuffer(file.read(), np.uint8, offset=offset)
+
+    images = [read(f"{part}-images-idx3-ubyte.gz", 16).reshape(-1, 784) for part in ("train", "t10k")]
+    labels = [read(f"{part}-labels-idx1-ubyte.gz", 8) for part in ("train", "t10k")]
+    return np.concatenate(images) / 255.0, np.concatenate(labels)
+
+
+class Meter:
+    """Seconds and peak device memory of one call."""
+
+    def __init__(self, device):
+        self.device = device
+        if device == "cuda":
+            import torch
+
+            self.torch = torch
+
+    def run(self, function):
+        """Call `function`; return its result, the seconds and the peak."""
+        if self.device == "cuda":
+            self.torch.cuda.reset_peak_memory_stats()
+            self.torch.cuda.synchronize()
+        started = time.perf_counter()
+        result = function()
+        if self.device == "cuda":
+            self.torch.cuda.synchronize()
+        seconds = time.perf_counter() - started
+        peak = self.torch.cuda.max_memory_allocated() / 1e9 if self.device == "cuda" else None
+        return result, seconds, peak
+
+
+def certified(name, X, K, options, *, tol=1e-3, grade="eigen"):
+    """Best of several solves to a certified gap."""
+    problem = KMeansSDP(Gram.from_data(X), K)
+    meter, best = Meter(options.device), None
+    for _ in range(options.repeats):
+        solution, seconds, peak = meter.run(
+            lambda: solve(problem, Auto.on(options.device), tol=tol, grade=grade, max_seconds=options.limit)
+        )
+        if best is None or seconds < best["seconds"]:
+            proof = solution.certificate
+            best = {
+                "case": name, "n": problem.n, "K": K, "tol": tol, "seconds": round(seconds, 3),
+                "status": solution.status.name, "lower": proof.lower, "upper": proof.upper, "gap": proof.gap,
+                "grade": proof.grade, "iterations": solution.n_iter, "peak_gb": peak, "trace": problem.gram.trace,
+            }  # fmt: skip
+    return best
+
+
+def soft_only(name, X, K, options, **settings):
+    """Soft assignments alone: time to the end and the feasible value."""
+    problem = KMeansSDP(Gram.from_data(X), K)
+    solver = SoftAssignment(device=options.device, **settings)
+    meter, best = Meter(options.device), None
+    for _ in range(options.repeats):
+        last, seconds, peak = meter.run(lambda: list(solver.iterates(problem))[-1])
+        if best is None or seconds < best["seconds"]:
+            lower = certify(problem, last).lower
+            best = {"case": name, "n": problem.n, "K": K, "seconds": round(seconds, 3), "lower": lower, "peak_gb": peak}
+            best["rank"] = last.residuals["rank"]
+    return best
+
+
+def kmeans_consequence(X, K, row):
+    """Best inertia found by scikit-learn, and the bound that no clustering into K groups can pass."""
+    from sklearn.cluster import KMeans
+
+    inertia = float(KMeans(K, n_init=3, random_state=0).fit(X).inertia_)
+    bound = row["trace"] - row["upper"]
+    return {"case": f"k-means {row['case']}", "n": row["n"], "K": K, "inertia": inertia, "bound": bound,
+            "gap": (inertia - bound) / inertia}  # fmt: skip
+
+
+def cases(options):
+    X, y = load_mnist()
+    ones, zeros = X[y == 1], X[y == 0]
+    if "ones" in options.what:
+        for n in options.sizes:
+            yield certified("digit 1", ones[:n], 16, options)
+    if "zeros" in options.what:
+        tol = 1e-3 if options.device == "cuda" else 5e-3
+        yield certified("all zeros", zeros, 128, options, tol=tol, grade="verified")
+    if "all" in options.what:
+        row = certified("all digits", X, 10, options, grade="verified")
+        yield row
+        yield kmeans_consequence(X, 10, row)
+    if "million" in options.what:
+        generator = np.random.default_rng(0)
+        centres = 3 * generator.standard_normal((100, 50))
+        points = centres[generator.integers(0, 100, 1_000_000)] + generator.standard_normal((1_000_000, 50))
+        yield soft_only("a million blobs", points, 100, options, rank=256)
+    if "growth" in options.what:
+        for n in (1000, 2000, 4000, 7877):
+            yield certified("growth, auto", ones[:n], 16, options)
+        for n in (8000, 16_000, 32_000, 64_000):
+            yield soft_only("growth, soft", X[:n], 16, options, rank=128)
+
+
+def fitted_exponents(rows):
+    """Slope of log seconds against log n for each growth series."""
+    for name in ("growth, auto", "growth, soft"):
+        series = [(row["n"], row["seconds"]) for row in rows if row["case"] == name]
+        if len(series) > 1:
+            yield name, float(np.polyfit(*np.log(np.array(series)).T, 1)[0])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("what", nargs="+", choices=["ones", "zeros", "all", "million", "growth"])
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--sizes", type=int, nargs="+", default=[500, 1000, 2000])
+    parser.add_argument("--repeats", type=int, default=1)
+    parser.add_argument("--limit", type=float, default=1800, help="most seconds for one solve")
+    parser.add_argument("--out", type=Path)
+    options = parser.parse_args()
+    warnings.simplefilter("ignore")
+    rows = []
+    for row in cases(options):
+        rows.append(row)
+        print(json.dumps(row), flush=True)
+    exponents = dict(fitted_exponents(rows))
+    if exponents:
+        print(json.dumps(exponents))
+    machine = {
+        "device": options.device,
+        "processor": platform.processor() or platform.machine(),
+        "cores": os.cpu_count(),
+    }
+    if options.device == "cuda":
+        import torch
+
+        machine["gpu"], machine["torch"] = torch.cuda.get_device_name(), torch.__version__
+    versions = {"sknomad": sknomad.__version__, "numpy": np.__version__, "python": platform.python_version()}
+    if options.out:
+        report = {
+            "machine": machine,
+            "versions": versions,
+            "repeats": options.repeats,
+            "rows": rows,
+            "exponents": exponents,
+        }
+        options.out.write_text(json.dumps(report, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
