@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Two test processes share the machine, so each keeps to one BLAS thread.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint slow clean
+.PHONY: demo test lint slow bench bench-gpu clean
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/sknomad demo --out demo --overwrite
@@ -18,6 +18,15 @@ test: lint
 
 slow: $(VENV)/.installed-dev
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+# Both read the MNIST files under $$SKNOMAD_DATA.
+bench: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/mnist.py ones --repeats 3 --out benchmarks/results/cpu_ones.json
+
+bench-gpu: $(VENV)/.installed-dev
+	$(BIN)/python benchmarks/mnist.py growth million --device cuda --repeats 2 --out benchmarks/results/h200_growth.json
+	$(BIN)/python benchmarks/mnist.py zeros --device cuda --out benchmarks/results/h200_zeros.json
+	$(BIN)/python benchmarks/mnist.py all --device cuda --out benchmarks/results/h200_all.json
 
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .

@@ -16,14 +16,15 @@ import numpy as np
 from sknomad import Gram, KMeansSDP, solve
 from sknomad._memory import forecast
 from sknomad.solvers import resolve
-n, key, steps = int(sys.argv[1]), sys.argv[2], int(sys.argv[3])
+n, key = int(sys.argv[1]), sys.argv[2]
 X = np.random.default_rng(0).standard_normal((n, 20)).cumsum(axis=0)
 problem = KMeansSDP(Gram.from_data(X), 16)
-np.linalg.eigh(np.eye(50))
-solver = resolve(key, problem)
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+solver = resolve(key, problem, 1e-3)
 warnings.simplefilter("ignore")
-solve(problem, solver, tol=1e-9, max_iter=steps)
+small = KMeansSDP(Gram.from_data(X[:450]), 16)
+solve(small, "auto", tol=1e-2)  # everything is imported and every thread has its buffers
+before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+solve(problem, solver, tol=1e-9, max_seconds=float(sys.argv[3]))
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 print(json.dumps({"forecast": forecast(problem, solver), "peak": (peak - before) * 1024}))
 """
@@ -33,11 +34,11 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 2000, 4000])
     parser.add_argument("--solvers", nargs="+", default=["auto", "admm", "soft"])
-    parser.add_argument("--steps", type=int, default=12)
+    parser.add_argument("--seconds", type=float, default=5, help="length of each run")
     options = parser.parse_args()
     for solver in options.solvers:
         for n in options.sizes:
-            command = [sys.executable, "-c", CHILD, str(n), solver, str(options.steps)]
+            command = [sys.executable, "-c", CHILD, str(n), solver, str(options.seconds)]
             result = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
             ratio = (result["forecast"] or 0) / result["peak"]
             print(

@@ -63,10 +63,11 @@ class Meter:
 def certified(name, X, K, options, *, tol=1e-3, grade="eigen"):
     """Best of several solves to a certified gap."""
     problem = KMeansSDP(Gram.from_data(X), K)
+    solver = Auto.on("cuda") if options.device == "cuda" else "auto"
     meter, best = Meter(options.device), None
     for _ in range(options.repeats):
         solution, seconds, peak = meter.run(
-            lambda: solve(problem, Auto.on(options.device), tol=tol, grade=grade, max_seconds=options.limit)
+            lambda: solve(problem, solver, tol=tol, grade=grade, max_seconds=options.limit)
         )
         if best is None or seconds < best["seconds"]:
             proof = solution.certificate

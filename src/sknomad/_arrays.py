@@ -56,16 +56,18 @@ def like(array: Array, model: Array, *, dtype: Any = None) -> Array:
 def choose_device(device: Any, n: int) -> Array:
     """An empty array whose library, device and precision the numerics are to use.
 
-    ``"cpu"`` is NumPy in float64; ``"cuda"`` (or ``"cuda:1"``) is torch, in float64 where that is fast and fits and
-    float32 otherwise; ``"auto"`` is the latter if there is such a device and enough points for it to pay. An array
-    stands for its own library, device and precision.
+    ``"cpu"`` is NumPy in float64, ``"cpu32"`` in float32; ``"cuda"`` (or ``"cuda:1"``) is torch, in float64 where that
+    is fast and fits and float32 otherwise; ``"auto"`` is the latter if there is such a device and enough points for it
+    to pay, and ``"cpu"`` if not. An array stands for its own library, device and precision.
     """
     if not isinstance(device, str):
         return device[:0]
+    if device == "cpu32":
+        return np.empty(0, dtype=np.float32)
     if device == "cpu" or (device == "auto" and (n < SMALLEST_FOR_CUDA or not cuda_is_available())):
         return np.empty(0)
     if device != "auto" and not device.startswith("cuda"):
-        raise ValueError(f'device must be "auto", "cpu", "cuda" or an array, got {device!r}.')
+        raise ValueError(f'device must be "auto", "cpu", "cpu32", "cuda" or an array, got {device!r}.')
     if not cuda_is_available():
         raise ValueError(f'device must be one that is there, got {device!r} without a CUDA torch. Use device="cpu".')
     import torch

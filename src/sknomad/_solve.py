@@ -112,7 +112,7 @@ def solve(
     (True, [0.5, 0.5, 0.0, 0.0])
     """
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
-    solver = resolve(solver, problem)
+    solver = resolve(solver, problem, tol)
     check_memory(problem, solver)
     run = _Run(problem, tol, grade, iterate=start)
     keeper = None if checkpoint is None else _Keeper(Path(checkpoint), solver)

@@ -16,8 +16,8 @@ __all__ = ["ADMM", "SOLVERS", "Auto", "SoftAssignment", "resolve"]
 SOLVERS: dict[str, Any] = {"auto": Auto, "admm": ADMM, "soft": SoftAssignment}
 
 
-def resolve(solver: Any, problem: KMeansSDP) -> Any:
-    """The solver object for a name, ``"auto"``, or an object with an ``iterates`` method.
+def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:
+    """The solver object for a name, ``"auto"``, or an object with an ``iterates`` method; `tol` is the gap in view.
 
     Examples
     --------
@@ -28,4 +28,4 @@ def resolve(solver: Any, problem: KMeansSDP) -> Any:
     if hasattr(solver, "iterates") and not isinstance(solver, type):
         return solver
     check_choice(solver, "solver", SOLVERS)
-    return SOLVERS[solver]()
+    return Auto.for_tolerance(tol) if solver == "auto" else SOLVERS[solver]()

@@ -29,7 +29,7 @@ from ._subspace import LeadingProjector
 # Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
 FORM_BELOW = 30_000
 # n x n arrays alive at the worst moment, a full eigendecomposition or a look at the bounds.
-ARRAYS = 8
+ARRAYS = 15
 # Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
 EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
