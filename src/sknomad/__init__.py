@@ -5,8 +5,9 @@ from ._gram import Gram
 from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._problem import KMeansSDP
+from ._run import Progress
 from ._solution import Certificate, CertificateError, Iterate, Solution, Status
-from ._solve import Progress, solve
+from ._solve import solve
 
 __version__ = "0.1.0"
 

@@ -7,59 +7,24 @@ import os
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ._arrays import Array
-from ._certify import (
-    GRADES,
-    eigenvalues_are_cheap,
-    estimate_upper_bound,
-    feasible_value,
-    is_finite,
-    make_feasible,
-    upper_bound,
-)
+from ._certify import GRADES, is_finite
 from ._checkpoint import Checkpoint, save_checkpoint
 from ._memory import check_memory
-from ._points import DensePoint, MixedPoint, SpectralPoint
 from ._problem import KMeansSDP
-from ._solution import Certificate, Iterate, Solution, Status
+from ._run import Progress, Run, interior_point
+from ._solution import Iterate, Solution, Status
 from ._validation import check_choice, check_integer, check_real
 from .solvers import resolve
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations.
-FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
+LOOK_EVERY, LOOK_GROWTH = 10, 1.15
 # Least time between two checkpoints.
 CHECKPOINT_SECONDS = 20.0
-REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
-# Up to this many points every look also tries the cheapest repair, for a smooth history.
-SMALL = 500
-# Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
-LARGEST_FOR_REPAIR = 20_000
-LARGEST_FOR_INTERIM_PROOFS = 20_000
-# There a proof is tried when the estimated gap is this share of the tolerance, so that it succeeds at once.
-CAUTION = 0.9
-
-
-@dataclass(frozen=True)
-class Progress:
-    """What a callback sees after every iteration; bounds are the best proven so far."""
-
-    iteration: int
-    seconds: float
-    lower: float
-    upper: float
-    tol: float
-
-    @property
-    def gap(self) -> float:
-        """Certified relative gap so far."""
-        return Certificate(self.lower, self.upper).gap
 
 
 def solve(
@@ -114,7 +79,7 @@ def solve(
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
     solver = resolve(solver, problem, tol)
     check_memory(problem, solver)
-    run = _Run(problem, tol, grade, iterate=start)
+    run = Run(problem, tol, grade, iterate=start)
     keeper = None if checkpoint is None else _Keeper(Path(checkpoint), solver)
     if keeper is not None:
         keeper.restore(run)
@@ -130,152 +95,6 @@ def solve(
     return run.solution(status)
 
 
-@dataclass
-class _Run:
-    """The state of one call of `solve`: best bounds, best point, history."""
-
-    problem: KMeansSDP
-    tol: float
-    grade: str
-    lower: float = -math.inf
-    upper: float = math.inf  # proven
-    screen: float = math.inf  # the cheapest available idea of it: tells when a proof is worth its price
-    vectors: Array = None  # leading eigenvectors from the last screening, to start the next
-    point: MixedPoint | None = None
-    iterate: Iterate | None = None
-    iteration: int = 0
-    next_look: int = FIRST_LOOK  # iteration at which to judge
-    next_repair: int = 0  # iteration before which no repair is tried again
-    started: float = field(default_factory=time.perf_counter)
-    rows: list[dict[str, float]] = field(default_factory=list)
-
-    @property
-    def seconds(self) -> float:
-        return time.perf_counter() - self.started
-
-    @property
-    def certificate(self) -> Certificate:
-        return Certificate(self.lower, self.upper, self.grade)
-
-    def judge(self, *, thorough: bool = False) -> bool:
-        """Bound the optimum from the current iterate; True once the gap is proven to be within `tol`."""
-        if self.iterate is None:
-            return False
-        point, N = self.iterate.point, self.iterate.N
-        if N is not None or self.problem.is_trivial:
-            self._improve_upper(N, thorough=thorough)
-        self._improve_lower(point, thorough=thorough)
-        goal = self.tol if self.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTION * self.tol
-        if N is not None and self.upper > self.screen and self._screened_gap <= goal:
-            self._prove(N)
-        self._record()
-        return self.is_done
-
-    @property
-    def is_done(self) -> bool:
-        """Whether the gap is known and within `tol`."""
-        return math.isfinite(self.certificate.gap) and self.certificate.gap <= self.tol
-
-    def _improve_upper(self, N: Any, *, thorough: bool) -> None:
-        if eigenvalues_are_cheap(self.problem, N):
-            self.screen = min(self.screen, upper_bound(self.problem, N))
-            if self.grade == "eigen":
-                self.upper = self.screen
-        else:
-            self.grade = "verified"  # beyond this size the stronger proof is also the cheaper one
-            value, self.vectors = estimate_upper_bound(self.problem, N, self.vectors)
-            self.screen = min(self.screen, value)
-        if self.grade == "verified" and (thorough or self._proof_is_due):
-            self._prove(N)
-
-    @property
-    def _proof_is_due(self) -> bool:
-        """Whether a new proof would at least halve what is unproven; the largest problems wait for the last one."""
-        if self.problem.n > LARGEST_FOR_INTERIM_PROOFS:
-            return False
-        if not math.isfinite(self.upper):
-            return True
-        return self.upper - self.screen > max(self.screen - self.lower, self.tol * abs(self.screen))
-
-    def _prove(self, N: Any) -> None:
-        proven = upper_bound(self.problem, N, grade="verified", start=self.vectors)
-        self.upper = min(self.upper, proven)
-
-    def finish(self, status: Status) -> Status:
-        """A last look at the last iterate: thorough, unless somebody is waiting for the run to end."""
-        if status is not Status.CERTIFIED:
-            in_a_hurry = status in (Status.INTERRUPTED, Status.MAX_SECONDS)
-            if not (in_a_hurry and self.point is not None) and self.judge(thorough=not in_a_hurry):
-                status = Status.CERTIFIED
-        if self.point is None:
-            self.point = _interior_point(self.problem)
-            self.lower = feasible_value(self.problem, self.point)
-        return status
-
-    def solution(self, status: Status) -> Solution:
-        assert self.point is not None
-        return Solution(
-            problem=self.problem,
-            point=self.point,
-            certificate=self.certificate,
-            status=status,
-            iterate=self.iterate or Iterate(self.point),
-            trace=_columns(self.rows),
-            n_iter=self.iteration,
-            seconds=self.seconds,
-        )
-
-    @property
-    def progress(self) -> Progress:
-        return Progress(self.iteration, self.seconds, self.lower, self.upper, self.tol)
-
-    @property
-    def _screened_gap(self) -> float:
-        """The gap that the screening suggests; an estimate may fall below what is feasible."""
-        return Certificate(self.lower, max(self.screen, self.lower)).gap
-
-    def _improve_lower(self, point: Any, *, thorough: bool) -> None:
-        """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
-        if not isinstance(point, SpectralPoint):
-            self._offer(point, steps=REPAIR_STEPS)
-            return
-        if self.problem.n > LARGEST_FOR_REPAIR and self.point is not None:
-            return
-        if self.point is None or self.problem.n <= SMALL:
-            self._offer(point, steps=0)
-        if self._screened_gap > self.tol and (thorough or self._is_promising(point)):
-            self._offer(point, steps=REPAIR_STEPS)
-            self.next_repair = math.ceil(self.iteration * REPAIR_GROWTH)
-
-    def _offer(self, point: Any, *, steps: int) -> None:
-        feasible = make_feasible(self.problem, point, steps=steps)
-        if feasible is not None and (value := feasible_value(self.problem, feasible)) > self.lower:
-            self.lower, self.point = value, feasible
-
-    def _is_promising(self, point: SpectralPoint) -> bool:
-        """Whether repair can be expected to close the gap.
-
-        Mixing alone tells how infeasible the point is; projections have been seen to win back nine tenths or more of
-        what it costs. Where the lower bound is not what keeps the gap open, waiting for the upper one is cheaper.
-        """
-        if not math.isfinite(self.screen) or self.iteration < self.next_repair:
-            return False
-        value = point.value(self.problem.gram)
-        if self.screen - value > self.tol * abs(self.screen):
-            return False
-        mixed = make_feasible(self.problem, point, steps=0)
-        if mixed is None:
-            return False
-        expected = value - (value - feasible_value(self.problem, mixed)) / REPAIR_GAIN
-        return expected - self.lower > (self.screen - self.lower) / 4
-
-    def _record(self) -> None:
-        assert self.iterate is not None
-        own = {"iteration": float(self.iteration), "seconds": self.seconds, "lower": self.lower, "upper": self.upper}
-        row = {**self.iterate.residuals, **own}
-        self.rows.append(row)
-
-
 class _Keeper:
     """Writes and reads the checkpoint of a run."""
 
@@ -286,7 +105,7 @@ class _Keeper:
         self.wait = CHECKPOINT_SECONDS
         self.saved = time.perf_counter()
 
-    def restore(self, run: _Run) -> None:
+    def restore(self, run: Run) -> None:
         if not self.path.exists():
             return
         state = Checkpoint(self.path, run.problem, self.solver)
@@ -295,11 +114,11 @@ class _Keeper:
         run.started -= state.numbers["seconds"]
         run.iterate, run.point, run.vectors = state.iterate, state.point, state.arrays.get("vectors")
 
-    def save_if_due(self, run: _Run) -> None:
+    def save_if_due(self, run: Run) -> None:
         if time.perf_counter() - self.saved >= self.wait:
             self.save(run)
 
-    def save(self, run: _Run) -> None:
+    def save(self, run: Run) -> None:
         if run.iterate is None:
             return
         began = time.perf_counter()
@@ -311,7 +130,7 @@ class _Keeper:
 
 
 def _loop(
-    run: _Run,
+    run: Run,
     steps: Iterator[Iterate],
     max_iter: int,
     max_seconds: float,
@@ -340,22 +159,7 @@ def _loop(
 
 def _one_step(problem: KMeansSDP) -> Iterator[Iterate]:
     """The only step of a problem whose solution is known without a solver."""
-    yield Iterate(_interior_point(problem))
-
-
-def _interior_point(problem: KMeansSDP) -> MixedPoint:
-    identity, mean = problem.interior_weights
-    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean)
-
-
-def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:
-    """Rows as equal-length columns; what a row lacks is NaN."""
-    names = dict.fromkeys(["iteration", "seconds", "lower", "upper"])
-    for row in rows:
-        names.update(dict.fromkeys(row))
-    columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
-    columns["iteration"] = columns["iteration"].astype(int)
-    return columns
+    yield Iterate(interior_point(problem))
 
 
 def _check_arguments(
@@ -380,7 +184,7 @@ def _check_arguments(
     check_choice(grade, "grade", GRADES)
 
 
-def _warn_unless_certified(status: Status, run: _Run) -> None:
+def _warn_unless_certified(status: Status, run: Run) -> None:
     if status in (Status.CERTIFIED, Status.STOPPED, Status.INTERRUPTED):
         return
     proof, what = (

@@ -17,8 +17,8 @@ from typing import Any
 from . import __version__
 from ._nomad import NOMAD
 from ._report import check_out, describe, summarise, write_run
+from ._run import Progress
 from ._solution import Status
-from ._solve import Progress
 from ._tables import read_table
 
 CERTIFIED, FAILED, NOT_CERTIFIED, INTERRUPTED = 0, 1, 3, 130
