@@ -1,6 +1,7 @@
 """sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
 
 from ._certify import certify, repair, upper_bound
+from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._gram import Gram
 from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
@@ -15,6 +16,7 @@ __all__ = [
     "NOMAD",
     "Certificate",
     "CertificateError",
+    "ConditionalGradientResult",
     "DensePoint",
     "FactorPoint",
     "Gram",
@@ -27,6 +29,7 @@ __all__ = [
     "SpectralPoint",
     "Status",
     "certify",
+    "conditional_gradient",
     "repair",
     "solve",
     "upper_bound",

@@ -193,7 +193,7 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
         point = point.base
     if isinstance(point, SoftPoint | FactorPoint):
         return _repair_trace(problem, point.as_soft()) if _is_finite(point.columns) else None
-    spectral = _as_spectral(problem, point)
+    spectral = as_spectral(problem, point)
     return None if spectral is None else _repair_entries(problem, spectral, steps)
 
 
@@ -205,7 +205,7 @@ def _repair_trace(problem: KMeansSDP, soft: SoftPoint) -> MixedPoint:
     return MixedPoint(soft, identity=(problem.K - trace) / (problem.n - trace))
 
 
-def _as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
+def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
     if not isinstance(point, SpectralPoint):
         Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)

@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from ._arrays import Array
-from ._certify import eigenvalues_are_cheap, estimate_upper_bound, feasible_value, make_feasible, upper_bound
+from ._certify import (
+    as_spectral,
+    eigenvalues_are_cheap,
+    estimate_upper_bound,
+    feasible_value,
+    make_feasible,
+    upper_bound,
+)
 from ._points import DensePoint, MixedPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._solution import Certificate, Iterate, Solution, Status
@@ -148,6 +155,10 @@ class Run:
 
     def _improve_lower(self, point: Any, *, thorough: bool) -> None:
         """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
+        if isinstance(point, DensePoint) and not self.problem.is_trivial:
+            point = as_spectral(self.problem, point)  # one decomposition now serves every look at the point
+            if point is None:
+                return
         if not isinstance(point, SpectralPoint):
             self._offer(point, steps=REPAIR_STEPS)
             return

@@ -20,6 +20,7 @@ from ._report import check_out, describe, summarise, write_run
 from ._run import Progress
 from ._solution import Status
 from ._tables import read_table
+from .solvers import SOLVERS
 
 CERTIFIED, FAILED, NOT_CERTIFIED, INTERRUPTED = 0, 1, 3, 130
 
@@ -62,6 +63,7 @@ def _add_fit(commands: Any) -> None:
     fit.add_argument("--metric", default="euclidean", choices=["euclidean", "precomputed", "precomputed_distance"])
     fit.add_argument("--header", action=argparse.BooleanOptionalAction, help="first row holds names (default: look)")
     fit.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
+    fit.add_argument("--solver", default="auto", choices=list(SOLVERS), help="how to solve (default: auto)")
     fit.add_argument("--key", help="which array of an npz file to read")
     _add_common(fit)
 
@@ -92,7 +94,7 @@ def _add_common(command: argparse.ArgumentParser) -> None:
 def _fit(options: argparse.Namespace) -> int:
     _check_out(options)
     table = read_table(options.file, header=options.header, label_column=options.label_column, key=options.key)
-    return _run(options, table.X, table.labels, options.K, options.metric)
+    return _run(options, table.X, table.labels, options.K, options.metric, options.solver)
 
 
 def _demo(options: argparse.Namespace) -> int:
@@ -110,11 +112,12 @@ def _check_out(options: argparse.Namespace) -> None:
         check_out(options.out, overwrite=options.overwrite)
 
 
-def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str) -> int:
+def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str, solver: str = "auto") -> int:
     with _ProgressBar() as bar:
         model = NOMAD(
             K,
             metric=metric,
+            solver=solver,
             tol=options.tol,
             max_seconds=options.max_seconds,
             grade="verified" if options.verify else "eigen",

@@ -8,12 +8,20 @@ from .._problem import KMeansSDP
 from .._validation import check_choice
 from ._admm import ADMM
 from ._auto import Auto
+from ._conditional_gradient import ConditionalGradient
+from ._reference import Reference
 from ._soft import SoftAssignment
 
-__all__ = ["ADMM", "SOLVERS", "Auto", "SoftAssignment", "resolve"]
+__all__ = ["ADMM", "SOLVERS", "Auto", "ConditionalGradient", "Reference", "SoftAssignment", "resolve"]
 
 # What users choose by name.
-SOLVERS: dict[str, Any] = {"auto": Auto, "admm": ADMM, "soft": SoftAssignment}
+SOLVERS: dict[str, Any] = {
+    "auto": Auto,
+    "admm": ADMM,
+    "soft": SoftAssignment,
+    "conditional_gradient": ConditionalGradient,
+    "reference": Reference,
+}
 
 
 def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:

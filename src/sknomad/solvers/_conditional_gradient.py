@@ -1,0 +1,285 @@
+"""The paper's own solver: conditional gradient on an augmented Lagrangian of ``Q >= 0`` (its Algorithm 2).
+
+With ``Q = W + J``, ``J = 11'/n``, it minimises ``-<D, W> + <G, W + J> + (gamma/2) |[W + J]_-|^2`` over ``W`` psd,
+``W 1 = 0``, ``tr W = K - 1`` by conditional gradient steps, and moves ``G <- [G + tau (W + J)]_-`` after each round of
+them. ``N = -G >= 0`` is the multiplier that bounds the optimum.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+from scipy.linalg.blas import dger
+
+from .._arrays import Array, row_slices, to_numpy
+from .._certify import as_spectral
+from .._frank_wolfe import smallest_eigenpairs, unit_vector
+from .._points import DensePoint
+from .._problem import KMeansSDP
+from .._projections import project_simplex
+from .._solution import Iterate
+from .._validation import check_choice, check_integer, check_real
+
+# Numbers in one row block of the passes below: a block of each of three arrays stays in a core's cache.
+BLOCK_ENTRIES = 2**15
+# n x n arrays alive at the worst moment, judging included.
+ARRAYS = 16
+# A point of another solver counts as this many outer steps: the first steps of a cold start would wipe it out.
+STEPS_OF_A_START = 50
+# Newton steps of the line search; on a convex piecewise quadratic a handful suffice.
+SEARCH_STEPS = 30
+
+# The authors' stopping tests: largest violation in units of K/n, and root mean square of the negative entries.
+STOPS = {"figures": (1e-3, 1e-4), "timing": (1e-2, 1e-4)}
+
+
+class _Preset(NamedTuple):
+    """The constants in which text and code of the paper differ; t counts outer steps, i inner ones, both from 0."""
+
+    inner: int  # conditional gradient steps per outer step
+    step: Callable[[int, int], float]  # length of a step
+    penalty: Callable[[int], float]  # gamma
+    accuracy: Callable[[int, int], float]  # of Lanczos, relative
+    descends_only: bool  # whether to skip the step when the smallest eigenvalue is not negative
+
+
+PRESETS = {
+    "paper": _Preset(10, lambda t, i: 2 / (t + i + 4), lambda t: 1.0, lambda t, i: 1 / (t + 2), False),
+    "code": _Preset(15, lambda t, i: 2 / (15 * t + i + 2), lambda t: math.sqrt(t + 1), lambda t, i: 1 / (i + 1), True),
+}
+
+
+@dataclass(frozen=True)
+class ConditionalGradient:
+    """The paper's conditional gradient method, with the constants of its text or of its authors' code.
+
+    ``Q 1 = 1`` and semidefiniteness hold at every step, ``tr Q = K`` too (with preset "paper", after the first few);
+    nonnegativity is approached slowly, as a power of the number of steps. The multiplier feeds `certify`. The two
+    presets are different solvers in effect: "code" is by far the faster. One iterate is one outer step, 10 (paper) or
+    15 (code) eigenvectors by Lanczos.
+
+    Parameters
+    ----------
+    preset : {"code", "paper"}, default="code"
+        Inner steps, step lengths, penalty and accuracy of Lanczos.
+    stop : None, "figures", "timing" or pair of float, default=None
+        The authors' stopping test, after which there is no further step: largest violation ``max(-Q_ij)`` relative to
+        ``K/n`` below the first number and root mean square of the negative entries below the second. ``"figures"`` is
+        (1e-3, 1e-4), ``"timing"`` is (1e-2, 1e-4). None goes on for ever; the certified gap is what stops `solve`.
+    penalty : float, default=1
+        Factor on the preset's penalty ``gamma``. Not in the paper.
+    multiplier_step : float, default=1
+        ``tau``, the step of the multiplier.
+    data_norm : float, optional
+        The data, centred, is divided by this first. None is the largest norm of a *centred* point, the root of the
+        largest diagonal entry of ``D``, so that a run does not depend on where the origin lies. The authors' code takes
+        the largest norm of an uncentred point, ``np.linalg.norm(X, axis=1).max()``; the paper's text is silent.
+    line_search : bool, default=False
+        Exact minimisation along each step instead of the preset's length. Not in the paper.
+    block : int, default=1
+        Eigenvectors per step. With more than one, the step goes to the best matrix on their span for the gradient and
+        a quadratic model of the penalty. Not in the paper.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, KMeansSDP, solve
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> solve(problem, ConditionalGradient(), tol=1e-2).Q.round(1)[0].tolist()
+    [0.5, 0.5, 0.0, 0.0]
+    """
+
+    preset: str = "code"
+    stop: Any = None
+    penalty: float = 1.0
+    multiplier_step: float = 1.0
+    data_norm: float | None = None
+    line_search: bool = False
+    block: int = 1
+    matrix_free: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_choice(self.preset, "preset", PRESETS)
+        _thresholds(self.stop)
+        positive = "a positive real number"
+        check_real(self.penalty, "penalty", 1e-12, 1e12, positive)
+        check_real(self.multiplier_step, "multiplier_step", 1e-12, 1e12, positive)
+        if self.data_norm is not None:
+            check_real(self.data_norm, "data_norm", 1e-150, 1e150, "a positive real number or None")
+        check_integer(self.block, "block", 1)
+
+    def memory(self, problem: KMeansSDP) -> int:
+        """Peak bytes beside the data, judging included: so many n x n arrays."""
+        return ARRAYS * 8 * problem.n**2
+
+    def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
+        """Yield one iterate per outer step, for ever or until the authors' own test is met."""
+        preset, allowed = PRESETS[self.preset], _thresholds(self.stop)
+        n, mass = problem.n, problem.K - 1
+        scale = largest_square(problem) if self.data_norm is None else self.data_norm**2
+        D = problem.gram.dense() / scale
+        W, G, t, v = _initial_state(problem, start, scale)
+        ones = unit_vector(np.ones(n))
+        A, B, gap = np.empty_like(W), np.empty_like(W), math.inf
+        while True:
+            gamma = self.penalty * preset.penalty(t)
+            np.subtract(G, D, out=B)
+            point = ScaledMatrix(W)
+            for i in range(preset.inner):
+                form_gradient(point, B, gamma, out=A)
+                values, V = smallest_eigenpairs(A, ones, self.block, tol=preset.accuracy(t, i), start=v)
+                v = V[:, 0]
+                if i == preset.inner - 1:  # the lemma's gap of the point before the last step
+                    gap = point.scale * float(np.vdot(A, W)) - mass * float(values[0])
+                if preset.descends_only and values[0] >= 0:
+                    continue
+                a, weights = preset.step(t, i), np.array([mass])
+                if len(values) > 1:
+                    V, weights = best_on_span(A, point, V, gamma * a, mass)
+                if self.line_search:
+                    point.settle()
+                    a = exact_step(W, B, gamma, (V * weights) @ V.T - W)
+                point.mix(a, V, weights)
+            point.settle()
+            t += 1
+            Q = W + 1 / n
+            G += self.multiplier_step * Q
+            np.minimum(G, 0, out=G)
+            violation, rmse = violations(Q, problem.K)
+            yield Iterate(
+                DensePoint(Q),
+                N=-scale * G,
+                residuals={"violation": violation, "rmse": rmse, "own_gap": gap * scale, "penalty": gamma},
+                extra={"W": W, "G": G, "step": t, "v": v},
+            )
+            if allowed is not None and violation < allowed[0] and rmse < allowed[1]:
+                return
+
+
+def largest_square(problem: KMeansSDP) -> float:
+    """The largest squared norm of a centred point, whatever form the data came in."""
+    gram = problem.gram
+    squares = np.sum(gram.factor**2, axis=1) if gram.is_factored else np.abs(np.diag(gram.dense()))
+    return float(squares.max()) or 1.0
+
+
+def violations(Q: Array, K: float) -> tuple[float, float]:
+    """Largest ``-Q_ij`` in units of ``K/n``, and the root mean square of the negative entries; 0 where none is."""
+    negative = Q[Q < 0]
+    if negative.size == 0:
+        return 0.0, 0.0
+    return -float(negative.min()) * Q.shape[0] / K, math.sqrt(float(np.mean(negative**2)))
+
+
+def augmented_lagrangian(W: Array, B: Array, gamma: float) -> float:
+    """``<B, W> + (gamma/2) |[W + J]_-|^2``, with ``B = G - D``: what the inner steps minimise, less a constant."""
+    return float(np.vdot(B, W)) + gamma / 2 * float(np.sum(np.minimum(W + 1 / len(W), 0) ** 2))
+
+
+class ScaledMatrix:
+    """``W = scale * S`` with ``S`` in the memory of ``W``: a step then costs one rank-one update and no second pass."""
+
+    def __init__(self, W: Array):
+        self.S, self.scale = W, 1.0
+
+    def mix(self, a: float, V: Array, weights: Array) -> None:
+        """``W <- (1 - a) W + a V diag(weights) V'``."""
+        if a < 1:
+            self.scale *= 1 - a
+        else:
+            self.S[:], self.scale = 0.0, 1.0
+        for weight, v in zip(weights * (a / self.scale), V.T, strict=True):
+            # The transpose of a symmetric row-major array is the column-major array that BLAS updates in place.
+            dger(weight, v, v, a=self.S.T, overwrite_x=False, overwrite_y=False, overwrite_a=True)
+
+    def settle(self) -> None:
+        """Bring the scale back to 1."""
+        self.S *= self.scale
+        self.scale = 1.0
+
+
+def form_gradient(point: ScaledMatrix, B: Array, gamma: float, out: Array) -> None:
+    """``B + gamma [W + J]_-``, less a multiple of ``J``, which no centred vector sees, written into `out`."""
+    n, scale = B.shape[0], point.scale
+    for rows in row_slices(n, max(1, BLOCK_ENTRIES // n)):
+        part = out[rows]
+        np.minimum(point.S[rows], -1 / (n * scale), out=part)
+        part *= gamma * scale
+        part += B[rows]
+
+
+def best_on_span(A: Array, point: ScaledMatrix, V: Array, curvature: float, mass: float) -> tuple[Array, Array]:
+    """Minimiser of ``<A, S> + (curvature/2) |S - W|^2`` over psd ``S = V C V'`` of trace `mass`, as eigenpairs."""
+    target = point.scale * (V.T @ (point.S @ V)) - V.T @ (A @ V) / curvature
+    values, vectors = np.linalg.eigh((target + target.T) / 2)
+    weights = project_simplex(values, mass)
+    return V @ vectors[:, weights > 0], weights[weights > 0]
+
+
+def exact_step(W: Array, B: Array, gamma: float, S: Array) -> float:
+    """The length in [0, 1] that minimises the augmented Lagrangian along ``W + a S``.
+
+    Its derivative is increasing and piecewise linear, so Newton's method, kept inside the bracket, ends on the root.
+    """
+    n = W.shape[0]
+    slope = float(np.vdot(B, S))
+
+    def derivative(a: float) -> tuple[float, float]:
+        Q = W + a * S + 1 / n
+        negative = Q < 0
+        along = S[negative]
+        return slope + gamma * float(Q[negative] @ along), gamma * float(along @ along)
+
+    low, high = 0.0, 1.0
+    if derivative(high)[0] <= 0:
+        return high
+    a = low
+    for _ in range(SEARCH_STEPS):
+        first, second = derivative(a)
+        if first <= 0:
+            low = a
+        else:
+            high = a
+        newton = a - first / second if second > 0 else math.inf
+        following = newton if low < newton < high else (low + high) / 2
+        if abs(following - a) <= 1e-12 * high:
+            break
+        a = following
+    return a
+
+
+def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> tuple[Array, Array, int, Array]:
+    """``W``, ``G``, outer steps done and last eigenvector: as this solver left them, as another did, or none."""
+    n = problem.n
+    W, G = np.zeros((n, n)), np.zeros((n, n))
+    if start is None:
+        return W, G, 0, None
+    if "W" in start.extra and "G" in start.extra:
+        v = start.extra["v"]
+        return np.array(start.extra["W"]), np.array(start.extra["G"]), int(start.extra["step"]), np.array(v)
+    if start.N is not None:
+        N = np.asarray(to_numpy(start.multiplier), dtype=np.float64)
+        np.minimum(-(N + N.T) / (2 * scale), 0, out=G)
+    spectral = as_spectral(problem, start.point)
+    if spectral is None:
+        return W, G, 0, None
+    U = np.asarray(to_numpy(spectral.U), dtype=np.float64)
+    W += (U * to_numpy(spectral.l)) @ U.T
+    return W, G, STEPS_OF_A_START, None
+
+
+def _thresholds(stop: Any) -> tuple[float, float] | None:
+    if stop is None:
+        return None
+    if isinstance(stop, str):
+        return STOPS[check_choice(stop, "stop", STOPS)]
+    rule = "a positive real number"
+    if not isinstance(stop, tuple | list) or len(stop) != 2:
+        choices = ", ".join(map(repr, STOPS))
+        raise ValueError(f"stop must be None, one of {choices}, or a pair of positive numbers, got {stop!r}.")
+    return check_real(stop[0], "stop[0]", 1e-300, math.inf, rule), check_real(
+        stop[1], "stop[1]", 1e-300, math.inf, rule
+    )
