@@ -3,6 +3,7 @@
 from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._gram import Gram
+from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._problem import KMeansSDP
@@ -28,9 +29,11 @@ __all__ = [
     "Solution",
     "SpectralPoint",
     "Status",
+    "SymmetricNMF",
     "certify",
     "conditional_gradient",
     "repair",
     "solve",
+    "symmetric_nmf",
     "upper_bound",
 ]

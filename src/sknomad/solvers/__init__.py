@@ -8,11 +8,12 @@ from .._problem import KMeansSDP
 from .._validation import check_choice
 from ._admm import ADMM
 from ._auto import Auto
+from ._burer_monteiro import BurerMonteiro
 from ._conditional_gradient import ConditionalGradient
 from ._reference import Reference
 from ._soft import SoftAssignment
 
-__all__ = ["ADMM", "SOLVERS", "Auto", "ConditionalGradient", "Reference", "SoftAssignment", "resolve"]
+__all__ = ["ADMM", "SOLVERS", "Auto", "BurerMonteiro", "ConditionalGradient", "Reference", "SoftAssignment", "resolve"]
 
 # What users choose by name.
 SOLVERS: dict[str, Any] = {
@@ -20,6 +21,7 @@ SOLVERS: dict[str, Any] = {
     "admm": ADMM,
     "soft": SoftAssignment,
     "conditional_gradient": ConditionalGradient,
+    "burer_monteiro": BurerMonteiro,
     "reference": Reference,
 }
 
