@@ -3,9 +3,11 @@
 from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._gram import Gram
+from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diagonal_dominance_factor
 from ._problem import KMeansSDP
 from ._run import Progress
 from ._solution import Certificate, CertificateError, Iterate, Solution, Status
@@ -15,6 +17,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "NOMAD",
+    "CPRankProfile",
     "Certificate",
     "CertificateError",
     "ConditionalGradientResult",
@@ -30,8 +33,14 @@ __all__ = [
     "SpectralPoint",
     "Status",
     "SymmetricNMF",
+    "assignment_matrix",
     "certify",
+    "circulance_factor",
     "conditional_gradient",
+    "cp_rank_profile",
+    "diagonal_dominance_factor",
+    "kmeans_objective",
+    "lloyd_iterate",
     "repair",
     "solve",
     "symmetric_nmf",

@@ -46,9 +46,9 @@ def completely_positive_factor(Q: ArrayLike) -> Array:
     Q = _check_feasible(Q)
     K = float(np.trace(Q))
     if Q.diagonal().min() >= 0.5 - ROUNDING:
-        return _dominance_factor(Q)
+        return dominance_factor(Q)
     if K <= 1.5 + ROUNDING and np.abs(Q - circulant(Q[:, 0])).max() <= ROUNDING:
-        return _three_cosines_factor(Q[0])
+        return three_cosines_factor(Q[0])
     raise ValueError(
         "Q must be circulant with trace at most 3/2, or have every diagonal entry at least 1/2, "
         f"got trace {K:.6g} and smallest diagonal entry {Q.diagonal().min():.6g}. "
@@ -71,7 +71,8 @@ def _check_feasible(Q: ArrayLike) -> Array:
     return np.maximum(Q, 0.0)
 
 
-def _dominance_factor(Q: Array) -> Array:
+def dominance_factor(Q: Array) -> Array:
+    """Nonnegative ``B`` with ``B B' = Q`` for a nonnegative, diagonally dominant ``Q``."""
     i, j = np.nonzero(np.triu(Q, 1))
     pairs = np.zeros((len(Q), i.size))
     pairs[i, np.arange(i.size)] = pairs[j, np.arange(i.size)] = np.sqrt(Q[i, j])
@@ -80,7 +81,8 @@ def _dominance_factor(Q: Array) -> Array:
     return np.hstack([pairs, np.diag(np.sqrt(np.maximum(rest, 0.0)))])
 
 
-def _three_cosines_factor(row: Array) -> Array:
+def three_cosines_factor(row: Array) -> Array:
+    """Nonnegative ``B`` for the circulant ``Q`` with this first row, of unit sum and ``tr Q <= 3/2``."""
     n = row.size
     q = np.fft.fft(row).real
     if q.min() < -ROUNDING:

@@ -1,0 +1,147 @@
+"""The correspondence with K-means: a clustering as a feasible ``Q``, its inertia, and as the start of a proof."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+
+from ._arrays import Array
+from ._certify import eigenvalues_are_cheap, upper_bound
+from ._gram import Gram
+from ._points import SoftPoint
+from ._problem import KMeansSDP
+from ._solution import Iterate
+from .solvers._state import row_multipliers
+
+# The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is
+# level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.
+SMALLEST_SHARE, LARGEST_SHARE = 1e-3, 2.0
+COARSE_LOOKS, FINE_LOOKS = 10, 12
+
+
+def kmeans_objective(X: Any, labels: Any) -> float:
+    """Inertia of a clustering: the sum of squared distances of the points to their cluster's mean.
+
+    It equals ``tr D - <D, Q>`` with ``Q`` the `assignment_matrix` of the labels.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d), or Gram
+        Points, or their inner products.
+    labels : array-like of shape (n,)
+        Cluster of each point, any values.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> kmeans_objective([[0.0], [2.0], [10.0]], ["a", "a", "b"])
+    2.0
+    """
+    gram = X if isinstance(X, Gram) else Gram.from_data(X)
+    V = memberships(labels, gram.n)
+    sizes = V.sum(axis=0)
+    if gram.is_factored:
+        centroids = (gram.factor.T @ V) / sizes
+        return float(np.sum((gram.factor - V @ centroids.T) ** 2))
+    return gram.trace - float(np.sum(V * (gram @ V) / sizes))
+
+
+def assignment_matrix(labels: Any) -> Array:
+    """The ``Q`` of a hard clustering: ``Q_ij = 1/|C|`` where i and j share the cluster C, else 0.
+
+    It is feasible for ``K`` = the number of clusters, and a projection: ``Q Q = Q``.
+
+    Parameters
+    ----------
+    labels : array-like of shape (n,)
+        Cluster of each point, any values.
+
+    Returns
+    -------
+    array of shape (n, n)
+
+    Examples
+    --------
+    >>> assignment_matrix([1, 1, 0])
+    array([[0.5, 0.5, 0. ],
+           [0.5, 0.5, 0. ],
+           [0. , 0. , 1. ]])
+    """
+    V = memberships(labels)
+    return (V / V.sum(axis=0)) @ V.T
+
+
+def lloyd_iterate(problem: KMeansSDP, labels: Any, *, multiplier: float | None = None) -> Iterate:
+    """A clustering, for instance Lloyd's, as an iterate: to be judged as it is, or to start a solver from.
+
+    Its point is the `assignment_matrix`. Its dual guess comes from the row multipliers
+    ``y_i = 2 x_i.m - |m|^2 - t/|C|``, where ``m`` is the mean of the cluster ``C`` of point i:
+    ``N_ij = max(0, (y_i + y_j)/2 - D_ij)`` off the diagonal.
+
+    Parameters
+    ----------
+    problem : KMeansSDP
+    labels : array-like of shape (n,)
+        Cluster of each point, at most ``K`` clusters for the value to be that of the clustering.
+    multiplier : float, optional
+        The trace multiplier ``t``, in the units of ``D``. None looks for the one with the least upper bound, for as
+        many points as all eigenvalues can be had quickly; beyond, there is no dual guess.
+
+    Returns
+    -------
+    Iterate
+        With a `SoftPoint`, the guess ``N`` (or None), and ``t`` in `extra` as ``"lam"``.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, KMeansSDP, certify
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> certify(problem, lloyd_iterate(problem, [0, 0, 1, 1])).gap < 1e-6
+    True
+    """
+    V = memberships(labels, problem.n)
+    if multiplier is None and not eigenvalues_are_cheap(problem, V):
+        return Iterate(SoftPoint(V))
+    D, plain, slope = problem.gram.dense(), row_multipliers(problem, V, 0.0), row_multipliers(problem, V, 1.0)
+    slope = slope - plain
+
+    def guess(t: float) -> Array:
+        y = plain + t * slope
+        N = np.maximum((y[:, None] + y) / 2 - D, 0)
+        np.fill_diagonal(N, 0)
+        return N
+
+    if multiplier is None:
+        natural = max(problem.gram.trace, problem.gram.norm) / V.shape[1]
+        multiplier = natural * _best_share(lambda share: upper_bound(problem, guess(natural * share)))
+    return Iterate(SoftPoint(V), N=guess(multiplier), extra={"lam": float(multiplier)})
+
+
+def _best_share(bound: Callable[[float], float]) -> float:
+    """The share with the least bound, on a logarithmic scale."""
+    grid = np.linspace(math.log(SMALLEST_SHARE), math.log(LARGEST_SHARE), COARSE_LOOKS)
+    best = int(np.argmin([bound(math.exp(x)) for x in grid]))
+    around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, COARSE_LOOKS - 1)]))
+    answer: Any = minimize_scalar(
+        lambda x: bound(math.exp(x)), bounds=around, method="bounded", options={"maxiter": FINE_LOOKS}
+    )
+    return math.exp(answer.x)
+
+
+def memberships(labels: Any, n: int | None = None) -> Array:
+    """Labels as a matrix of zeros and ones, one column per cluster in the order of their labels."""
+    labels = np.asarray(labels)
+    if labels.ndim != 1 or labels.size == 0 or (n is not None and labels.size != n):
+        rule = "one label per point" if n is None else f"{n} labels, one per point"
+        raise ValueError(f"labels must be {rule}, got shape {labels.shape}. Pass a one-dimensional array.")
+    clusters, index = np.unique(labels, return_inverse=True)
+    V = np.zeros((labels.size, clusters.size))
+    V[np.arange(labels.size), index] = 1.0
+    return V

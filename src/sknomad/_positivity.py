@@ -1,0 +1,146 @@
+"""Complete positivity of a given ``Q``: two tests that construct a nonnegative factor, and the error of those found."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import circulant
+
+from ._arrays import Array
+from ._nmf import symmetric_nmf
+from ._ring_positivity import ROUNDING, dominance_factor, three_cosines_factor
+from ._validation import check_integer, check_square
+
+
+@dataclass(frozen=True, eq=False)
+class CPRankProfile:
+    """How well nonnegative factors of each rank reproduce a matrix."""
+
+    ranks: Array  # (m,) numbers of columns tried
+    errors: Array  # (m, n_starts) relative errors |Q - Y Y'| / |Q|, one per random start
+
+    @property
+    def mean(self) -> Array:
+        """Mean error at each rank."""
+        return self.errors.mean(axis=1)
+
+    @property
+    def spread(self) -> Array:
+        """Standard deviation over the starts at each rank."""
+        return self.errors.std(axis=1)
+
+    @property
+    def best(self) -> Array:
+        """Smallest error at each rank."""
+        return self.errors.min(axis=1)
+
+
+def cp_rank_profile(
+    Q: Any, ranks: Iterable[int], n_starts: int = 50, *, random_state: int = 0, max_iter: int = 1000
+) -> CPRankProfile:
+    """Error of symmetric nonnegative factorisation against its rank, over random starts.
+
+    ``Q`` is completely positive if it equals ``Y Y'`` with ``Y >= 0``; the least number of columns is its cp-rank. An
+    error that falls to rounding suggests a rank that suffices; one that levels off suggests that none does. Neither is
+    a proof.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        Symmetric and nonnegative.
+    ranks : iterable of int
+        Numbers of columns to try.
+    n_starts : int, default=50
+        Random starts for each.
+    random_state : int, default=0
+        Seed.
+    max_iter : int, default=1000
+        Most steps of each start.
+
+    Returns
+    -------
+    CPRankProfile
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> profile = cp_rank_profile(np.kron(np.eye(3), np.full((4, 4), 0.25)), [1, 2, 3], n_starts=5)
+    >>> profile.best.round(2).tolist()
+    [0.82, 0.58, 0.0]
+    """
+    Q = check_square(Q, "Q")
+    ranks = np.array([check_integer(rank, "ranks", 1) for rank in ranks], dtype=np.int64)
+    if ranks.size == 0:
+        raise ValueError("ranks must hold at least one integer, got none. Pass for instance [8, 16, 32].")
+    check_integer(n_starts, "n_starts", 1)
+    fits = [
+        symmetric_nmf(Q, int(rank), n_starts=n_starts, random_state=random_state, max_iter=max_iter) for rank in ranks
+    ]
+    return CPRankProfile(ranks, np.stack([fit.errors for fit in fits]))
+
+
+def diagonal_dominance_factor(Q: Any) -> Array:
+    """Nonnegative ``B`` with ``B B' = Q`` if ``Q`` is nonnegative and diagonally dominant, else None.
+
+    Each pair contributes ``Q_ij (e_i + e_j)(e_i + e_j)'``, and what is left of the diagonal is nonnegative. For a
+    feasible ``Q`` the condition is that every ``Q_ii`` is at least 1/2, which holds on a ring from ``K = n/2`` on.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    array of shape (n, r) or None
+        None does not say that there is no factor, unless ``Q`` has negative entries.
+
+    Examples
+    --------
+    >>> B = diagonal_dominance_factor([[2.0, 1.0], [1.0, 3.0]])
+    >>> (B @ B.T).round(12).tolist()
+    [[2.0, 1.0], [1.0, 3.0]]
+    """
+    Q = check_square(Q, "Q")
+    allowed = ROUNDING * float(np.abs(Q).max())
+    diagonal = Q.diagonal()
+    if Q.min() < -allowed or np.any(2 * diagonal < Q.sum(axis=1) - allowed):
+        return None
+    return dominance_factor(np.maximum(Q, 0.0))
+
+
+def circulance_factor(Q: Any) -> Array:
+    """Nonnegative ``B`` with ``B B' = Q`` if ``Q`` is circulant, feasible and of trace at most 3/2, else None.
+
+    The paper's proposition, made constructive: each Fourier mode of such a ``Q`` is a sum of three shifted raised
+    cosines. 3/2 is sharp: on rings the optimum for slightly larger ``K`` has no nonnegative factor.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n)
+        Symmetric.
+
+    Returns
+    -------
+    array of shape (n, r) or None
+        None does not say that there is no factor.
+
+    Examples
+    --------
+    >>> from sknomad.ring import ring_optimum
+    >>> Q = ring_optimum(12, 1.4).Q
+    >>> B = circulance_factor(Q)
+    >>> bool(B.min() >= 0 and abs(B @ B.T - Q).max() < 1e-12), circulance_factor(ring_optimum(12, 3).Q) is None
+    (True, True)
+    """
+    Q = check_square(Q, "Q")
+    is_circulant = np.abs(Q - circulant(Q[:, 0])).max() <= ROUNDING
+    is_feasible = Q.min() >= -ROUNDING and abs(Q[0].sum() - 1) <= ROUNDING
+    if not (is_circulant and is_feasible and np.trace(Q) <= 1.5 + ROUNDING):
+        return None
+    if np.fft.fft(Q[0]).real.min() < -ROUNDING:
+        return None
+    return three_cosines_factor(np.maximum(Q[0], 0.0))
