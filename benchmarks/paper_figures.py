@@ -1,6 +1,6 @@
-"""Draws docs/images/paper_*.png from the files that `paper.py` wrote; computes nothing.
+"""Draws docs/images/paper_*.png and prints the tables of docs/paper_solvers.md from the files that `paper.py` wrote.
 
-python benchmarks/paper_figures.py [convergence] [low-rank] [cp-rank]
+python benchmarks/paper_figures.py [convergence] [low-rank] [cp-rank] [tables]
 """
 
 import argparse
@@ -73,8 +73,7 @@ def cp_rank():
     for ax, name in zip(figure.subplots(1, len(names), sharey=True), names, strict=True):
         runs = [row for row in table if row["data"] == name]
         rank, mean, spread = (np.array([row[key] for row in runs]) for key in ("rank", "mean", "spread"))
-        low = np.maximum(mean - 2 * spread, [row["best"] for row in runs])  # a logarithmic axis has no room below
-        ax.fill_between(rank, low, mean + 2 * spread, color=PALETTE[0], alpha=0.2, lw=0)
+        ax.fill_between(rank, mean - 2 * spread, mean + 2 * spread, color=PALETTE[0], alpha=0.2, lw=0)
         ax.plot(rank, mean, color=PALETTE[0], marker="o", ms=3, lw=1)
         ax.axvline(runs[0]["K"], color=PALETTE[1], lw=0.9, ls="--")
         ax.text(
@@ -85,13 +84,66 @@ def cp_rank():
     return figure
 
 
+def markdown(header, lines):
+    print(
+        "\n".join(f"| {' | '.join(map(str, line))} |" for line in (header, ["---"] * len(header), *lines)), end="\n\n"
+    )
+
+
+def settled(row, share):
+    """First step from which on the objective stays within `share` of the certified upper bound."""
+    off = np.abs(np.array(row["value"]) / row["optimum"][1] - 1)
+    step = int(np.max(np.nonzero(off > share)[0], initial=-1)) + 2
+    return step if step <= len(off) else "-"
+
+
+def tables():
+    """Print the tables of docs/paper_solvers.md."""
+    markdown(
+        ["data", "preset", "slope", "R² log-log", "R² semi-log", "RMSE at the end",
+         "objective within 5 %, 1 % from step", "certified gap at the end", "seconds"],
+        [[row["data"], row["preset"], f"{row['fit']['slope']:.2f}", f"{row['fit']['r2_log_log']:.2f}",
+          f"{row['fit']['r2_semi_log']:.2f}", f"{row['rmse'][-1]:.1e}", f"{settled(row, 0.05)}, {settled(row, 0.01)}",
+          f"{row['certified_gap_at_the_end']:.1e}", f"{row['seconds']:.0f}"] for row in rows("convergence")],
+    )  # fmt: skip
+    markdown(
+        ["data", "n", "K", "r", "error", "shortfall", "hard points", "seconds"],
+        [[row["data"], row["n"], row["K"], row["rank"], f"{row['relative_error']:.2f}", f"{row['shortfall']:.1e}",
+          f"{row['share_of_hard_points']:.0%}", f"{row['seconds']:.1f}"] for row in rows("low_rank")],
+    )  # fmt: skip
+    for name in dict.fromkeys(row["data"] for row in rows("cp_rank")):
+        runs = [row for row in rows("cp_rank") if row["data"] == name]
+        markdown(
+            [f"{name}, r =", *(row["rank"] for row in runs)], [["mean error", *(f"{r['mean']:.2g}" for r in runs)]]
+        )
+    runs = rows("options")
+    cases = list(dict.fromkeys((row["preset"], json.dumps(row["options"])) for row in runs))
+    names = list(dict.fromkeys(row["data"] for row in runs))
+    cells = {(row["data"], row["preset"], json.dumps(row["options"])): row for row in runs}
+    markdown(
+        ["preset", "options", *names],
+        [[preset, " and ".join(json.loads(variant)) or "none",
+          *(reached(cells[name, preset, variant]) for name in names)]
+         for preset, variant in cases],
+    )  # fmt: skip
+
+
+def reached(row):
+    if row["gap"] <= 1e-2:
+        return f"{row['steps']} ({row['seconds']:.1f} s)"
+    return f"gap {row['gap']:.1e} after {row['steps']} ({row['seconds']:.1f} s)"
+
+
 FIGURES = {"convergence": convergence, "low-rank": low_rank, "cp-rank": cp_rank}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("which", nargs="*", choices=[*FIGURES, []], default=list(FIGURES))
-    for name in parser.parse_args().which:
+    parser.add_argument("which", nargs="+", choices=[*FIGURES, "tables"])
+    which = parser.parse_args().which
+    if "tables" in which:
+        tables()
+    for name in (name for name in which if name in FIGURES):
         with style():
             FIGURES[name]().savefig(IMAGES / f"paper_{name.replace('-', '_')}.png", dpi=130)
 
