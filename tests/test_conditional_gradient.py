@@ -354,3 +354,18 @@ def test_block_step_is_the_best_on_its_span(rng):
 def test_bad_settings_are_named(settings, message):
     with pytest.raises((TypeError, ValueError), match=message):
         ConditionalGradient(**settings)
+
+
+def test_violation_falls_as_a_power_of_the_steps_and_faster_with_the_code_s_constants():
+    # The paper's text says linear, a straight line on semi-log axes; on log-log axes the fit is better.
+    problem = KMeansSDP(Gram.from_data(datasets.trefoil(80)[0]), 8)
+    steps = np.arange(10, 151)
+    slopes = {}
+    for preset in ("paper", "code"):
+        iterates = itertools.islice(ConditionalGradient(preset).iterates(problem), 150)
+        rmse = np.log([iterate.residuals["rmse"] for iterate in iterates])[steps - 1]
+        slopes[preset] = np.polyfit(np.log(steps), rmse, 1)[0]
+        misfit = [np.polyfit(x, rmse, 1, full=True)[1][0] for x in (np.log(steps), steps)]
+        assert misfit[0] < misfit[1] / 2
+    assert -1.2 < slopes["paper"] < -0.5
+    assert -2.5 < slopes["code"] < -1.2
