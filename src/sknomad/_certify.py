@@ -23,15 +23,16 @@ from ._verify import estimated_upper_bound, verified_upper_bound
 GRADES = ("eigen", "verified")
 
 # Full sets of eigenvalues up to these sizes; beyond, block iteration and a Cholesky factorisation are far cheaper.
-CHEAP_ON_CPU, CHEAP_ON_GPU = 4000, 1000
+CHEAP_ON_CPU, CHEAP_ON_GPU = 4000, 8000
 
 # Beyond this a matrix holds neither a point nor a multiplier, only an overflow to come.
 LARGEST_ENTRY = 1e150
 # Below this what centring leaves of a column is only rounding.
 NEARLY_CONSTANT = 1e-6
 
-# Target of the alternating projections: entries at least this share of 1/n, so that little mixing is left to do.
-REPAIR_MARGIN = 1e-4
+# Target of the alternating projections: entries at least this share of what they now lack above zero, so that little
+# mixing is left to do. A fixed margin would cost its own size in value, however close to feasible the point is.
+REPAIR_MARGIN = 1e-2
 REPAIR_RELAXATION = 1.5
 
 
@@ -249,9 +250,10 @@ def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> 
 
 
 def _towards_nonnegative(Q: Array) -> Array:
-    """One over-relaxed step towards the matrices with entries at least `REPAIR_MARGIN` / n."""
+    """One over-relaxed step towards the matrices with entries a little above zero."""
     xp = namespace(Q)
-    return Q + REPAIR_RELAXATION * (xp.clip(Q, min=REPAIR_MARGIN / Q.shape[0]) - Q)
+    margin = REPAIR_MARGIN * max(-float(xp.min(Q)), 0.0)
+    return Q + REPAIR_RELAXATION * (xp.clip(Q, min=margin) - Q)
 
 
 def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> MixedPoint:
