@@ -66,8 +66,26 @@ def centred(V: Array) -> Array:
 
 
 def orthonormal(V: Array) -> Array:
-    """An orthonormal basis of the span of the columns of `V`."""
-    return namespace(V).linalg.qr(V, mode="reduced")[0]
+    """An orthonormal basis of the span of the columns of `V`.
+
+    By Cholesky factors of its Gram matrix, twice: products only, many times faster than Householder reflections on a
+    GPU. Filtered Ritz vectors are nearly orthogonal once scaled; where columns are not, reflections take over.
+    """
+    xp = namespace(V)
+    norms = xp.sqrt(xp.sum(V * V, axis=0))
+    scaled = V / xp.where(norms > 0, norms, 1.0)
+    for is_second in (False, True):
+        G = scaled.T @ scaled
+        if is_second and not float(xp.max(xp.abs(G - xp.eye(G.shape[0], dtype=G.dtype, device=device(G))))) <= 0.1:
+            break
+        try:
+            inverse = xp.linalg.inv(xp.linalg.cholesky(G))
+        except Exception:  # each library has its own error for "not positive definite"
+            break
+        scaled = scaled @ inverse.T
+    else:
+        return scaled
+    return xp.linalg.qr(V, mode="reduced")[0]
 
 
 def fresh_vectors(n: int, count: int, model: Array) -> Array:

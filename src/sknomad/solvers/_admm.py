@@ -14,6 +14,7 @@ from .._problem import KMeansSDP
 from .._projections import project_spectraplex
 from .._solution import Iterate, NegativePart
 from .._validation import check_integer, check_real
+from ._anchor import REFLECTION, Anchor
 from ._state import (
     GramOperator,
     Residuals,
@@ -22,6 +23,7 @@ from ._state import (
     advance_and_measure,
     cold_state,
     rescale_multiplier,
+    row_blocks,
     warm_state,
 )
 from ._subspace import LeadingProjector
@@ -30,6 +32,8 @@ from ._subspace import LeadingProjector
 FORM_BELOW = 30_000
 # n x n arrays alive at the worst moment, a full eigendecomposition or a look at the bounds.
 ARRAYS = 15
+# Steps before the value of Q is near its limit.
+SETTLED = 50
 # Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
 EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
@@ -51,6 +55,12 @@ class ADMM:
         Steps between two looks at the balance of residuals.
     balance_until : int, default=500
         Steps after which the penalty stays fixed, so that convergence is guaranteed.
+    trusted_shortfall : float, default=0
+        Leave the penalty alone until the value of ``Q`` has passed that of soft assignments it started from by this
+        share: as long as their point is that good, only the bound is sought.
+    anchor_from : int, default=300
+        Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
+        better for small gaps; it needs a second n x n array. Up to 30,000 points.
     exact_below : int, default=400
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
@@ -61,6 +71,8 @@ class ADMM:
     penalty: Any = "auto"
     balance_every: int = 10
     balance_until: int = 500
+    trusted_shortfall: float = 0.0
+    anchor_from: int = 300
     exact_below: int = 400
     device: Any = "auto"
     matrix_free: ClassVar[bool] = False
@@ -71,6 +83,8 @@ class ADMM:
             check_real(self.penalty, "penalty", 1e-12, 1e12, 'a positive real number or "auto"')
         check_integer(self.balance_every, "balance_every", 1)
         check_integer(self.balance_until, "balance_until", 0)
+        check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
+        check_integer(self.anchor_from, "anchor_from", 0)
         check_integer(self.exact_below, "exact_below", 2)
 
     def memory(self, problem: KMeansSDP) -> int:
@@ -94,15 +108,24 @@ class ADMM:
         elif problem.n > leading.exact_limit or (problem.n > self.exact_below and _is_soft(start)):
             leading.begin(StepMatrix(T, gram, rho), _first_columns(problem, start, model))
         project = self._projector(problem, model, leading)
+        anchor = None if start is None else Anchor.restored(start.extra, model)
+        trusted = self._trusted_value(problem, start)
         while True:
-            if step > 0 and step % self.balance_every == 0 and step < self.balance_until:
-                factor = _balance(residuals)
-                if factor != 1:
-                    rescale_multiplier(T, factor)
-                    rho *= factor
+            if anchor is None and self.anchor_from <= step and problem.n <= FORM_BELOW:
+                anchor = Anchor(T)
+            if anchor is None and trusted == -math.inf and self._balances_at(step):
+                rho *= _rebalance(T, residuals)
             step += 1
             U, weights = project(StepMatrix(T, gram, rho))
-            if step % self.balance_every == 0 or step == 1:
+            if anchor is not None:
+                residuals = advance_and_measure(T, U, weights, REFLECTION)
+                anchor.average(T, row_blocks(problem.n))
+                if anchor.is_spent(residuals.primal, step):
+                    rho *= _rebalance(T, residuals)
+                    anchor = Anchor(T)
+            elif step % self.balance_every == 0 or step == 1:
+                if step >= SETTLED and SpectralPoint(U, weights).value(problem.gram) > trusted:
+                    trusted = -math.inf
                 residuals = advance_and_measure(T, U, weights, self.relaxation)
             else:
                 advance(T, U, weights, self.relaxation)
@@ -110,8 +133,27 @@ class ADMM:
                 SpectralPoint(U, weights),
                 N=NegativePart(T, rho),
                 residuals={"primal_residual": residuals.primal, "dual_residual": residuals.dual, "penalty": rho},
-                extra={"T": T, "rho": rho, "step": step, **leading.state()},
+                extra={
+                    "T": T,
+                    "rho": rho,
+                    "step": step,
+                    "trusted": trusted,
+                    **leading.state(),
+                    **(anchor.state() if anchor else {}),
+                },
             )
+
+    def _balances_at(self, step: int) -> bool:
+        return step > 0 and step % self.balance_every == 0 and step < self.balance_until
+
+    def _trusted_value(self, problem: KMeansSDP, start: Iterate | None) -> float:
+        """The value up to which the point of the start is good enough; -inf where it is not to be relied on."""
+        if start is None or not (_is_soft(start) or "trusted" in start.extra) or self.trusted_shortfall == 0:
+            return -math.inf
+        if "trusted" in start.extra:
+            return float(start.extra["trusted"])
+        value = start.point.value(problem.gram)
+        return value + self.trusted_shortfall * abs(value)
 
     def _initial_state(self, problem: KMeansSDP, start: Iterate | None, model: Array) -> tuple[Array, float]:
         """Continue exactly where an ADMM iterate stopped, or begin at ``T = Q - N/rho`` of any other."""
@@ -144,7 +186,11 @@ def _first_columns(problem: KMeansSDP, start: Iterate | None, model: Array) -> A
     return like(start.point.root(), model)
 
 
-def _balance(residuals: Residuals) -> float:
-    """The factor for the penalty that moves both residuals towards each other; 1 while they are close."""
+def _rebalance(T: Array, residuals: Residuals) -> float:
+    """Change the penalty of the state `T` so that both residuals move towards each other; returns the factor."""
     ratio = residuals.primal / max(residuals.dual, 1e-300)
-    return 1.0 if 1 / 3 <= ratio <= 3 else min(max(math.sqrt(ratio), 1 / 3), 3.0)
+    if 1 / 3 <= ratio <= 3:
+        return 1.0
+    factor = min(max(math.sqrt(ratio), 1 / 3), 3.0)
+    rescale_multiplier(T, factor)
+    return factor
