@@ -22,13 +22,16 @@ from ._points import DensePoint, MixedPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._solution import Certificate, Iterate, Solution, Status
 
-FIRST_LOOK = 10  # the iteration that is judged first
+# Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.
+FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
 REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
 # Up to this many points every look also tries the cheapest repair, for a smooth history.
 SMALL = 500
 # Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
 LARGEST_FOR_REPAIR = 20_000
-LARGEST_FOR_INTERIM_PROOFS = 20_000
+LARGEST_FOR_INTERIM_PROOFS = 5000
+# Beyond this size even a look at the bound costs as much as many steps: fewer looks, and the first one later.
+LARGE, LOOK_EVERY_LARGE = 20_000, 25
 # There a proof is tried when the estimated gap is this share of the tolerance, so that it succeeds at once.
 CAUTION = 0.9
 
@@ -64,6 +67,7 @@ class Run:
     iterate: Iterate | None = None
     iteration: int = 0
     next_look: int = FIRST_LOOK  # iteration at which to judge
+    first_multiplier: int | None = None  # iteration that brought the first one
     next_repair: int = 0  # iteration before which no repair is tried again
     started: float = field(default_factory=time.perf_counter)
     rows: list[dict[str, float]] = field(default_factory=list)
@@ -75,6 +79,20 @@ class Run:
     @property
     def certificate(self) -> Certificate:
         return Certificate(self.lower, self.upper, self.grade)
+
+    def look_is_due(self) -> bool:
+        """Whether to judge the current iterate; if so, the next look is planned."""
+        assert self.iterate is not None
+        every = LOOK_EVERY
+        if self.iterate.N is not None:
+            every = LOOK_EVERY_LARGE if self.problem.n > LARGE else LOOK_EVERY
+            if self.first_multiplier is None:
+                self.first_multiplier, self.next_look = self.iteration, self.iteration - 1 + every
+        if self.iteration < self.next_look:
+            return False
+        done = self.iteration - (self.first_multiplier or 0)
+        self.next_look = self.iteration + max(every, math.ceil(done * (LOOK_GROWTH - 1)))
+        return True
 
     def judge(self, *, thorough: bool = False) -> bool:
         """Bound the optimum from the current iterate; True once the gap is proven to be within `tol`."""
@@ -102,10 +120,17 @@ class Run:
                 self.upper = self.screen
         else:
             self.grade = "verified"  # beyond this size the stronger proof is also the cheaper one
-            value, self.vectors = estimate_upper_bound(self.problem, N, self.vectors)
+            value, self.vectors = estimate_upper_bound(self.problem, N, self._suggested_vectors())
             self.screen = min(self.screen, value)
         if self.grade == "verified" and (thorough or self._proof_is_due):
             self._prove(N)
+
+    def _suggested_vectors(self) -> Array:
+        """Where to look for leading eigenvectors of ``D + N``: the last ones, or those of ``Q``, which they tend to."""
+        point = self.iterate.point if self.iterate is not None else None
+        if self.vectors is None and isinstance(point, SpectralPoint):
+            return point.U[:, -math.ceil(self.problem.K) :]
+        return self.vectors
 
     @property
     def _proof_is_due(self) -> bool:
@@ -124,7 +149,12 @@ class Run:
         """A last look at the last iterate: thorough, unless somebody is waiting for the run to end."""
         if status is not Status.CERTIFIED:
             in_a_hurry = status in (Status.INTERRUPTED, Status.MAX_SECONDS)
-            if not (in_a_hurry and self.point is not None) and self.judge(thorough=not in_a_hurry):
+            if not (in_a_hurry and self.point is not None):
+                self.judge(thorough=not in_a_hurry)
+            elif math.isinf(self.upper) and math.isfinite(self.screen) and self.problem.n <= LARGE:
+                assert self.iterate is not None
+                self._prove(self.iterate.N)  # a run that is cut short still owes one proof of what it has seen
+            if self.is_done:
                 status = Status.CERTIFIED
         if self.point is None:
             self.point = interior_point(self.problem)

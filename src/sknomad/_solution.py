@@ -34,6 +34,10 @@ class NegativePart:
         """Some rows of ``N``, up to column `stop`."""
         return namespace(self.T).clip(-self.T[block, :stop], min=0.0) * self.weight
 
+    def rows_times(self, block: slice, V: Array) -> Array:
+        """Some rows of ``N V``: the fewest passes over the state, for products that are only suggestions."""
+        return (namespace(self.T).clip(self.T[block, :], max=0.0) @ V) * -self.weight
+
 
 @dataclass(frozen=True)
 class Iterate:

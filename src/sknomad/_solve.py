@@ -21,8 +21,6 @@ from ._solution import Iterate, Solution, Status
 from ._validation import check_choice, check_integer, check_real
 from .solvers import resolve
 
-# Judging costs about as much as a step: early and often at first, then after every 15 % more iterations.
-LOOK_EVERY, LOOK_GROWTH = 10, 1.15
 # Least time between two checkpoints.
 CHECKPOINT_SECONDS = 20.0
 
@@ -98,7 +96,9 @@ def solve(
 class _Keeper:
     """Writes and reads the checkpoint of a run."""
 
-    NUMBERS = ("lower", "upper", "screen", "grade", "iteration", "next_look", "next_repair", "rows")
+    NUMBERS = (
+        "lower", "upper", "screen", "grade", "iteration", "next_look", "first_multiplier", "next_repair", "rows",
+    )  # fmt: skip
 
     def __init__(self, path: Path, solver: Any):
         self.path, self.solver = path, solver
@@ -142,8 +142,7 @@ def _loop(
     for iterate in steps:
         run.iterate = iterate
         run.iteration += 1
-        if run.iteration >= run.next_look:
-            run.next_look = max(run.iteration + LOOK_EVERY, math.ceil(run.iteration * LOOK_GROWTH))
+        if run.look_is_due():
             if run.judge():
                 return Status.CERTIFIED
             if keeper is not None:

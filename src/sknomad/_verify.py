@@ -25,7 +25,7 @@ from ._projections import lift, restrict
 # Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9
 # Full decompositions up to these sizes; beyond, block iteration suggests the shift, with a wider first margin.
-FULL_EIGEN_CPU, FULL_EIGEN_GPU = 3000, 500
+FULL_EIGEN_CPU, FULL_EIGEN_GPU = 3000, 8000
 BLOCK_MARGIN = 1e-6
 # Accuracy of an estimate that only tells whether a proof is worth trying.
 SCREENING = 1e-5
@@ -78,8 +78,11 @@ class Terms(NamedTuple):
         xp = namespace(V)
         X = self.gram.factor_like(V)
         product = X @ (X.T @ V) if X is not None else self.gram.formed_like(V) @ V
-        rows = self.N.rows if hasattr(self.N, "rows") else lambda block, stop: self.N[block, :stop]
-        parts = [xp.astype(xp.clip(rows(block, self.n), min=0.0), V.dtype) @ V for block in self.blocks()]
+        if hasattr(self.N, "rows_times") and self.N.T.dtype == V.dtype:
+            parts = [self.N.rows_times(block, V) for block in self.blocks()]
+        else:
+            rows = self.N.rows if hasattr(self.N, "rows") else lambda block, stop: self.N[block, :stop]
+            parts = [xp.astype(xp.clip(rows(block, self.n), min=0.0), V.dtype) @ V for block in self.blocks()]
         return product + xp.concat(parts, axis=0)
 
 
@@ -221,7 +224,7 @@ def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> floa
     residual = square = 0.0
     for block in terms.blocks():
         rows = L[block, : block.stop]
-        error = _lower(rows @ L[: block.stop, : block.stop].T, block) - _rows_of_A(terms, shift, block)
+        error = _lower(_times_lower_transposed(rows, L, terms.blocks()), block) - _rows_of_A(terms, shift, block)
         residual += 2 * float(xp.sum(xp.sum(error * error, axis=1)))
         square += float(xp.sum(xp.sum(rows * rows, axis=1)))
     backward = math.sqrt(residual) * (1 + gamma(2 * n + 9)) + gamma(n + 3) * (square * (1 + gamma(2 * n)) + trace)
@@ -243,6 +246,13 @@ def _rows_of_A(terms: Terms, shift: Shift, block: slice) -> Array:
     rows = rows - terms.gram_rows(block, stop) - terms.multiplier_rows(block, stop)
     rows[:, block.start :] += t * xp.eye(stop - block.start, dtype=xp.float64, device=device(terms.model))
     return _lower(rows, block)
+
+
+def _times_lower_transposed(rows: Array, L: Array, blocks: list[slice]) -> Array:
+    """``rows L'`` for the leading part of a lower triangular ``L``, leaving out products with its zeros."""
+    width = rows.shape[1]
+    parts = [rows[:, : block.stop] @ L[block, : block.stop].T for block in blocks if block.stop <= width]
+    return namespace(rows).concat(parts, axis=1)
 
 
 def _lower(rows: Array, block: slice) -> Array:
