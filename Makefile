@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Two test processes share the machine, so each keeps to one BLAS thread.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint slow bench bench-gpu clean
+.PHONY: demo test lint slow bench bench-gpu bench-peers clean
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/sknomad demo --out demo --overwrite
@@ -28,6 +28,14 @@ bench-gpu: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/mnist.py zeros --device cuda --out benchmarks/results/h200_zeros.json
 	$(BIN)/python benchmarks/mnist.py all --device cuda --out benchmarks/results/h200_all.json
 
+# Other solvers on the same problems, judged by the same certificate; without $$SKNOMAD_DATA MNIST is left out.
+# benchopt never overwrites a file, and one thread each is fair to solvers that use only one.
+bench-peers: $(VENV)/.installed-bench
+	rm -f benchmarks/results/benchopt_quick.parquet
+	OMP_NUM_THREADS=1 $(BIN)/benchopt run benchmarks/benchopt --config benchmarks/benchopt/quick.yml \
+		--output benchmarks/results/benchopt_quick.parquet
+	$(BIN)/python benchmarks/plot.py benchmarks/results/benchopt_quick.parquet docs/images/gap_against_time.png
+
 lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
@@ -42,6 +50,10 @@ $(VENV)/.installed-demo: pyproject.toml constraints.txt | $(BIN)/python
 
 $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[dev]'
+	@touch $@
+
+$(VENV)/.installed-bench: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[bench]'
 	@touch $@
 
 clean:
