@@ -12,14 +12,13 @@ import argparse
 import gzip
 import json
 import os
-import platform
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
+from machine import facts
 
-import sknomad
 from sknomad import Gram, KMeansSDP, certify, solve
 from sknomad.solvers import Auto, SoftAssignment
 
@@ -153,24 +152,8 @@ def main():
     exponents = dict(fitted_exponents(rows))
     if exponents:
         print(json.dumps(exponents))
-    machine = {
-        "device": options.device,
-        "processor": platform.processor() or platform.machine(),
-        "cores": os.cpu_count(),
-    }
-    if options.device == "cuda":
-        import torch
-
-        machine["gpu"], machine["torch"] = torch.cuda.get_device_name(), torch.__version__
-    versions = {"sknomad": sknomad.__version__, "numpy": np.__version__, "python": platform.python_version()}
     if options.out:
-        report = {
-            "machine": machine,
-            "versions": versions,
-            "repeats": options.repeats,
-            "rows": rows,
-            "exponents": exponents,
-        }
+        report = {**facts(options.device), "repeats": options.repeats, "rows": rows, "exponents": exponents}
         options.out.write_text(json.dumps(report, indent=1) + "\n")
 
 

@@ -13,16 +13,14 @@ import argparse
 import itertools
 import json
 import os
-import platform
 import time
 import warnings
 from pathlib import Path
 
 import numpy as np
-import scipy
+from machine import facts
 from scipy.io import loadmat
 
-import sknomad
 from sknomad import Gram, KMeansSDP, certify, cp_rank_profile, datasets, solve
 from sknomad.ring import best_completely_positive_value, ring_optimum
 from sknomad.solvers import BurerMonteiro, ConditionalGradient
@@ -164,23 +162,6 @@ STUDIES = {
     "cp-rank": cp_rank,
     "options": conditional_gradient_options,
 }
-
-
-def facts():
-    """The machine and the versions behind a result."""
-    return {
-        "machine": {
-            "processor": platform.processor() or platform.machine(),
-            "cores": os.cpu_count(),
-            "threads": os.environ.get("OMP_NUM_THREADS"),
-        },
-        "versions": {
-            "sknomad": sknomad.__version__,
-            "numpy": np.__version__,
-            "scipy": scipy.__version__,
-            "python": platform.python_version(),
-        },
-    }
 
 
 def rounded(value):

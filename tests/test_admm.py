@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -23,7 +24,8 @@ from oracles import (
 )
 from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, solve
 from sknomad._projections import project_spectraplex
-from sknomad.solvers import ADMM, SOLVERS, resolve
+from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment, resolve
+from sknomad.solvers._admm import SETTLED
 from sknomad.solvers._subspace import LeadingProjector
 
 limits = pytest.mark.filterwarnings("ignore:reached max_iter:sklearn.exceptions.ConvergenceWarning")
@@ -62,23 +64,32 @@ def test_listed_torus_values_are_those_of_the_linear_program(side, K):
     assert torus_value(side, K) == pytest.approx(TORUS_VALUES[side, K], rel=LISTED_TOLERANCE)
 
 
+# Above 400 points "auto" is another method, below it is ADMM itself.
+both = pytest.mark.parametrize("solver", ["admm", "auto"])
+# What "auto" does above 400 points, at any size.
+JOINED = replace(Auto.on("cpu"), direct_below=10)
+
+
+@pytest.mark.parametrize("solver", ["admm", JOINED], ids=["admm", "auto"])
 @pytest.mark.parametrize(("n", "K"), [key for key in RING_VALUES if key[0] <= 320])
-def test_small_rings_are_certified(n, K):
-    solution = solve(KMeansSDP(Gram.from_data(ring_points(n)), K), "admm", tol=1e-4)
+def test_small_rings_are_certified(n, K, solver):
+    solution = solve(KMeansSDP(Gram.from_data(ring_points(n)), K), solver, tol=1e-4)
     assert_certified(solution, RING_VALUES[n, K], 1e-4)
     wrong = infeasibility(solution.Q, K)
     assert max(wrong.values()) <= 1e-12
     assert wrong["entries"] <= 1e-15
 
 
-def test_small_torus_is_certified():
-    solution = solve(KMeansSDP(Gram.from_data(torus_points(6)), 5), "admm", tol=1e-4)
+@pytest.mark.parametrize("solver", ["admm", JOINED], ids=["admm", "auto"])
+def test_small_torus_is_certified(solver):
+    solution = solve(KMeansSDP(Gram.from_data(torus_points(6)), 5), solver, tol=1e-4)
     assert_certified(solution, TORUS_VALUES[6, 5], 1e-4)
 
 
+@pytest.mark.parametrize("solver", ["admm", JOINED], ids=["admm", "auto"])
 @pytest.mark.parametrize("tol", [1e-3, pytest.param(1e-4, marks=pytest.mark.slow)])
-def test_torus_is_certified(tol):
-    solution = solve(KMeansSDP(Gram.from_data(torus_points(20)), 16), "admm", tol=tol)
+def test_torus_is_certified(tol, solver):
+    solution = solve(KMeansSDP(Gram.from_data(torus_points(20)), 16), solver, tol=tol)
     assert_certified(solution, TORUS_VALUES[20, 16], tol)
 
 
@@ -89,16 +100,72 @@ LARGE_RINGS = [
 ]
 
 
+@both
 @pytest.mark.parametrize(("n", "K"), LARGE_RINGS)
-def test_large_rings_are_bracketed(n, K):
-    solution = solve(KMeansSDP(Gram.from_data(ring_points(n)), K), "admm", tol=1e-2)
+def test_large_rings_are_bracketed(n, K, solver):
+    solution = solve(KMeansSDP(Gram.from_data(ring_points(n)), K), solver, tol=1e-2)
     assert_certified(solution, RING_VALUES[n, K], 1e-2)
 
 
+@both
 @pytest.mark.slow
-def test_large_torus_is_bracketed():
-    solution = solve(KMeansSDP(Gram.from_data(torus_points(30)), 25), "admm", tol=1e-2)
+def test_large_torus_is_bracketed(solver):
+    solution = solve(KMeansSDP(Gram.from_data(torus_points(30)), 25), solver, tol=1e-2)
     assert_certified(solution, TORUS_VALUES[30, 25], 1e-2)
+
+
+# High accuracy.
+
+
+@pytest.mark.parametrize(
+    ("n", "K"),
+    [(40, 4), (80, 8), pytest.param(160, 16, marks=pytest.mark.slow), pytest.param(320, 32, marks=pytest.mark.slow)],
+)
+def test_rings_to_a_millionth(n, K):
+    solution = solve(KMeansSDP(Gram.from_data(ring_points(n)), K), tol=1e-6)
+    assert_certified(solution, RING_VALUES[n, K], 1e-6)
+
+
+@pytest.mark.parametrize(("side", "K"), [(6, 5), pytest.param(20, 16, marks=pytest.mark.slow)])
+def test_tori_to_a_millionth(side, K):
+    solution = solve(KMeansSDP(Gram.from_data(torus_points(side)), K), tol=1e-6)
+    assert_certified(solution, TORUS_VALUES[side, K], 1e-6)
+
+
+@limits
+def test_anchored_steps_get_where_plain_ones_do_not():
+    problem = KMeansSDP(Gram.from_data(ring_points(40)), 4)
+    anchored, plain = (solve(problem, ADMM(anchor_from=step), tol=1e-7, max_iter=1500) for step in (300, 10**9))
+    assert anchored.is_certified
+    assert not plain.is_certified
+    assert_certified(anchored, RING_VALUES[40, 4], 1e-7)
+
+
+def test_anchored_steps_keep_their_anchor_until_they_restart():
+    problem = KMeansSDP(Gram.from_data(ring_points(30)), 4)
+    anchors, penalties = [], []
+    for iterate in itertools.islice(ADMM(anchor_from=0).iterates(problem), 150):
+        anchors.append(np.array(iterate.extra["anchor"]))
+        penalties.append(iterate.extra["rho"])
+    same = [np.array_equal(a, b) for a, b in itertools.pairwise(anchors)]
+    assert 100 < sum(same) < len(same)
+    # The penalty may change only together with the anchor.
+    assert all(a == b for a, b, kept in zip(penalties, penalties[1:], same, strict=False) if kept)
+
+
+def test_penalty_waits_while_the_start_is_good_enough():
+    def penalties(shortfall):
+        X = np.random.default_rng(0).standard_normal((90, 6))
+        problem = KMeansSDP(Gram.from_data(X), 7)
+        *_, soft = SoftAssignment(device="cpu").iterates(problem)
+        solver = ADMM(penalty=0.01, trusted_shortfall=shortfall, balance_until=200)
+        return [i.residuals["penalty"] for i in itertools.islice(solver.iterates(problem, soft), 120)]
+
+    # On noise soft assignments fall short by more than a thousandth and by less than a half.
+    never, late, at_once = penalties(0.5), penalties(1e-3), penalties(0)
+    assert len(set(never)) == 1
+    assert len(set(late[:SETTLED])) == 1 < len(set(late))
+    assert len(set(at_once[:20])) > 1
 
 
 # Planted problems.
@@ -288,6 +355,8 @@ REFUSED = {
     "penalty": ([0, -1, INF, NAN], ["automatic", None, False], "penalty must be a positive real number"),
     "balance_every": ([0, -3], [1.5, "10", True], "balance_every must be an integer >= 1"),
     "balance_until": ([-1], [0.5, None], "balance_until must be an integer >= 0"),
+    "trusted_shortfall": ([-0.1, 1.5, NAN], ["0", None], r"trusted_shortfall must be a real number in \[0, 1\]"),
+    "anchor_from": ([-1], [0.5, None], "anchor_from must be an integer >= 0"),
     "exact_below": ([1, 0, -5], [100.0, None], "exact_below must be an integer >= 2"),
 }
 

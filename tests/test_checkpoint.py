@@ -26,7 +26,9 @@ def often(monkeypatch):
     monkeypatch.setattr(_solve, "CHECKPOINT_SECONDS", 0.0)
 
 
-@pytest.mark.parametrize("solver", [SOLVER, ADMM(), SoftAssignment()], ids=["auto", "admm", "soft"])
+@pytest.mark.parametrize(
+    "solver", [SOLVER, ADMM(), ADMM(anchor_from=10), SoftAssignment()], ids=["auto", "admm", "anchored", "soft"]
+)
 @pytest.mark.parametrize("stop", [3, 12, 25, 47])
 def test_stopped_run_goes_on_as_if_it_had_never_stopped(tmp_path, solver, stop, often):
     problem, path = make_problem(), tmp_path / "run.ckpt"

@@ -13,6 +13,7 @@ from hypothesis.extra import numpy as hnp
 
 from oracles import complement_of_ones
 from sknomad._arrays import to_numpy
+from sknomad._eigen import orthonormal
 from sknomad._projections import (
     ky_fan_sum,
     lift,
@@ -232,3 +233,24 @@ def test_single_precision_stays_single(xp, rng):
     U, weights = project_spectraplex(A, 1.5)
     assert U.dtype == weights.dtype == xp.float32
     assert float(xp.sum(weights)) == pytest.approx(1.5, rel=1e-5)
+
+
+@pytest.mark.parametrize("condition", [1.0, 1e3, 1e6, 1e12])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_orthonormal_keeps_the_span(xp, rng, condition, dtype):
+    directions = np.linalg.qr(rng.standard_normal((60, 8)))[0]
+    scales = np.geomspace(1, 1 / condition, 8)
+    mixing = np.linalg.qr(rng.standard_normal((8, 8)))[0]
+    V = (directions * scales) @ mixing * np.geomspace(1e-3, 1e3, 8)
+    Z = to_numpy(orthonormal(xp.asarray(V, dtype=getattr(xp, dtype)))).astype(float)
+    eps = float(np.finfo(dtype).eps)
+    np.testing.assert_allclose(Z.T @ Z, np.eye(8), rtol=0, atol=100 * eps)
+    if condition * eps < 1e-3:
+        lost = directions - Z @ (Z.T @ directions)
+        assert np.abs(lost).max() <= 1e3 * condition * eps
+
+
+def test_orthonormal_of_dependent_columns_is_still_orthonormal(xp, rng):
+    column = rng.standard_normal((20, 1))
+    Z = to_numpy(orthonormal(xp.asarray(np.hstack([column, column, 0 * column]))))
+    np.testing.assert_allclose(Z.T @ Z, np.eye(3), rtol=0, atol=1e-12)

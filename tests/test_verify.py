@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from oracles import centred_gram, clarabel_bounds, complement_of_ones, dual_bound, planted, ring_points, ring_value
 from sknomad import Gram, Iterate, KMeansSDP, certify, solve, upper_bound
 from sknomad import _verify as verify
+from sknomad._arrays import to_numpy
 from sknomad._certify import nonnegative_part
 from sknomad._gram import centring_error
 from sknomad._solution import NegativePart
@@ -344,3 +345,10 @@ def test_array_libraries_agree(xp, rng):
     bound = upper_bound(problem, xp.asarray(example.N), grade="verified")
     assert example.value * (1 - 1e-12) <= bound <= example.value * (1 + 1e-9)
     assert not verify._factor_in_place(xp.asarray([[1.0, 0.0], [2.0, 1.0]]), [slice(0, 2)])
+
+
+def test_product_with_a_negative_part_is_that_with_its_formed_self(xp, rng):
+    T, V = (xp.asarray(rng.standard_normal(shape)) for shape in ((30, 30), (30, 4)))
+    N = NegativePart(T, 2.5)
+    part = N.rows_times(slice(5, 21), V)
+    np.testing.assert_allclose(to_numpy(part), to_numpy(N.formed() @ V)[5:21], rtol=0, atol=1e-12)

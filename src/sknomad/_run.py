@@ -214,7 +214,7 @@ class Run:
         if not math.isfinite(self.screen) or self.iteration < self.next_repair:
             return False
         value = point.value(self.problem.gram)
-        if self.screen - value > self.tol * abs(self.screen):
+        if self.screen - value > max(self.tol * abs(self.screen), (self.screen - self.lower) / 20):
             return False
         mixed = make_feasible(self.problem, point, steps=0)
         if mixed is None:
