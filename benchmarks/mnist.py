@@ -116,15 +116,21 @@ def cases(options):
         yield row
         yield kmeans_consequence(X, 10, row)
     if "million" in options.what:
-        generator = np.random.default_rng(0)
-        centres = 3 * generator.standard_normal((100, 50))
-        points = centres[generator.integers(0, 100, 1_000_000)] + generator.standard_normal((1_000_000, 50))
-        yield soft_only("a million blobs", points, 100, options, rank=256)
+        yield soft_only("a million blobs", blobs(1_000_000), 100, options, rank=256)
     if "growth" in options.what:
-        for n in (1000, 2000, 4000, 7877):
-            yield certified("growth, auto", ones[:n], 16, options)
-        for n in (8000, 16_000, 32_000, 64_000):
-            yield soft_only("growth, soft", X[:n], 16, options, rank=128)
+        order = np.random.default_rng(0).permutation(len(X))
+        for n in (4000, 8000, 16_000, 32_000):
+            yield certified("growth, auto", X[order[:n]], 10, options)
+        points = blobs(1_000_000)
+        for n in (125_000, 250_000, 500_000, 1_000_000):
+            yield soft_only("growth, soft", points[:n], 100, options, rank=256)
+
+
+def blobs(n):
+    """Points in 50 dimensions around 100 centres."""
+    generator = np.random.default_rng(0)
+    centres = 3 * generator.standard_normal((100, 50))
+    return centres[generator.integers(0, 100, n)] + generator.standard_normal((n, 50))
 
 
 def fitted_exponents(rows):

@@ -69,10 +69,16 @@ class Auto:
         if (start is None and not is_small) or (start is not None and start.N is None and "lam" in start.extra):
             for start in self.soft.iterates(problem, start):  # noqa: B020
                 yield start
-        need, free = admm.memory(problem), free_memory_of(admm, problem.n)
-        if free is None or need <= free:
+        if is_small or self._proof_fits(problem):
             yield from admm.iterates(problem, start)
 
     def memory(self, problem: KMeansSDP) -> int:
-        """Peak bytes of the first phase: the second is left out where it does not fit."""
-        return self.direct.memory(problem) if problem.n <= self.direct_below else self.soft.memory(problem)
+        """Peak bytes, of both phases where the second fits, of the first alone where it does not."""
+        if problem.n <= self.direct_below:
+            return self.direct.memory(problem)
+        soft = self.soft.memory(problem)
+        return max(soft, self.admm.memory(problem)) if self._proof_fits(problem) else soft
+
+    def _proof_fits(self, problem: KMeansSDP) -> bool:
+        free = free_memory_of(self.admm, problem.n)
+        return free is None or self.admm.memory(problem) <= free
