@@ -49,14 +49,12 @@ def run_to_the_end(solver):
 
 def run_reference(name, **settings):
     def run(problem):
-        from sknomad.solvers._reference import _program
+        from sknomad.solvers._reference import translated
 
         solver = Reference(name, **settings)
         if solver.memory(problem) > 16e9:
             raise MemoryError("would not fit")
-        program = _program(problem.n)
-        program.D.value, program.K.value = problem.gram.dense(), problem.K
-        program.problem.get_problem_data(name)  # CVXPY's translation stays off the clock
+        translated(problem).problem.get_problem_data(name)  # CVXPY's translation stays off the clock
         return run_to_the_end(solver)(problem)
 
     return run

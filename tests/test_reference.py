@@ -1,6 +1,7 @@
 """Generic solvers through CVXPY: answers that are judged, not believed."""
 
 import importlib.util
+import tracemalloc
 
 import cvxpy
 import numpy as np
@@ -10,7 +11,7 @@ import sknomad.solvers._reference as module
 from oracles import centred_gram, clarabel_bounds, planted, ring_points, ring_value
 from sknomad import Gram, KMeansSDP, certify, cli, datasets, solve
 from sknomad.solvers import SOLVERS, Reference
-from sknomad.solvers._reference import _program
+from sknomad.solvers._reference import _program, translated
 
 
 def test_clarabel_closes_the_gap_to_1e_6_in_one_iterate():
@@ -131,3 +132,20 @@ def test_memory_is_told_before_it_is_needed():
 def test_settings_are_part_of_what_a_solver_is():
     assert Reference("SCS", eps=1e-5) == Reference("scs", eps=1e-5) != Reference("SCS")
     assert repr(Reference("SCS", eps=1e-5)) == "Reference(solver='SCS', settings=(('eps', 1e-05),))"
+
+
+def test_identical_calls_take_identical_steps():
+    problem = KMeansSDP(Gram.from_data(ring_points(20)), 4)
+    first, second = (next(Reference("SCS", eps=1e-6).iterates(problem)) for _ in range(2))
+    assert first.residuals["steps"] == second.residuals["steps"] > 0
+    np.testing.assert_array_equal(first.Q.Q, second.Q.Q)
+
+
+def test_translation_stays_small():
+    tracemalloc.start()
+    try:
+        translated(KMeansSDP(Gram.from_data(ring_points(150)), 10)).problem.get_problem_data("SCS")
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 200e6  # a matrix of parameters takes gigabytes

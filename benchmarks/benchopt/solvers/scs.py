@@ -27,9 +27,7 @@ class Solver(BaseSolver):
         """Keep the problem and the settings."""
         self.problem = problem
         # CVXPY's default is to start from its last answer of this size, and parameters cost it memory of the order n^4.
-        self.solver = Reference(
-            "SCS", eps=self.eps, max_iters=10**6, time_limit_secs=self.seconds, warm_start=False, ignore_dpp=True
-        )
+        self.solver = Reference("SCS", eps=self.eps, max_iters=10**6, time_limit_secs=self.seconds)
 
     def warm_up(self):
         """Import what CVXPY imports on first use."""

@@ -71,14 +71,12 @@ class Reference:
         """Yield the one answer of the solver; `start` is of no use to it."""
         import cvxpy
 
-        program = _program(problem.n)
-        D = problem.gram.dense()
-        scale = float(np.abs(D).max()) or 1.0
-        program.D.value, program.K.value = D / scale, problem.K
+        program = translated(problem)
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")  # that the solution may be inaccurate: the judge will say how much
-                program.problem.solve(solver=self.solver, **dict(self.settings))
+                # A program is kept from call to call, its last answer must not be.
+                program.problem.solve(solver=self.solver, **{"warm_start": False, **dict(self.settings)})
         except TypeError as error:
             names = ", ".join(name for name, _ in self.settings)
             raise TypeError(f"settings must be ones that {self.solver} knows, got {names}: {error}") from error
@@ -92,8 +90,8 @@ class Reference:
         stats = program.problem.solver_stats
         yield Iterate(
             DensePoint(np.array(program.Q.value)),
-            N=_symmetric(program.nonnegative.dual_value, problem.n, scale),
-            residuals={"steps": float(stats.num_iters or 0), "claimed": float(program.problem.value * scale)},
+            N=_symmetric(program.nonnegative.dual_value, problem.n, program.scale),
+            residuals={"steps": float(stats.num_iters or 0), "claimed": float(program.problem.value * program.scale)},
         )
 
 
@@ -112,15 +110,27 @@ def semidefinite_solvers() -> list[str]:
     return [name for name in cvxpy.installed_solvers() if takes_matrices(name)]
 
 
-@dataclass(frozen=True)
+@dataclass
 class _Program:
     """The program with data and K as parameters, so that CVXPY translates it once per number of points."""
 
     problem: Any
-    D: Any
+    pairs: Any  # twice the entries of D above the diagonal, row by row
+    diagonal: Any
     K: Any
     Q: Any
     nonnegative: Any  # the constraint on the upper triangle of Q, row by row
+    scale: float = 1.0  # by which the data has been divided
+
+
+def translated(problem: KMeansSDP) -> _Program:
+    """The program of `problem`, with its numbers filled in."""
+    program = _program(problem.n)
+    D = problem.gram.dense()
+    program.scale = float(np.abs(D).max()) or 1.0
+    program.pairs.value = 2 / program.scale * D[np.triu_indices(problem.n, 1)]
+    program.diagonal.value, program.K.value = np.diag(D) / program.scale, problem.K
+    return program
 
 
 @functools.lru_cache(maxsize=2)
@@ -128,11 +138,12 @@ def _program(n: int) -> _Program:
     import cvxpy
 
     Q = cvxpy.Variable((n, n), PSD=True)
-    D, K = cvxpy.Parameter((n, n)), cvxpy.Parameter()
+    # Vectors of parameters: a matrix of them costs CVXPY memory of order n^4.
+    pairs, diagonal, K = cvxpy.Parameter(max(n * (n - 1) // 2, 1)), cvxpy.Parameter(n), cvxpy.Parameter()
     nonnegative = cvxpy.upper_tri(Q) >= 0  # the diagonal is nonnegative anyway
     constraints = [nonnegative, cvxpy.sum(Q, axis=1) == 1, cvxpy.trace(Q) == K]
-    problem = cvxpy.Problem(cvxpy.Maximize(cvxpy.sum(cvxpy.multiply(D, Q))), constraints)
-    return _Program(problem, D, K, Q, nonnegative)
+    value = pairs @ cvxpy.upper_tri(Q) + diagonal @ cvxpy.diag(Q)
+    return _Program(cvxpy.Problem(cvxpy.Maximize(value), constraints), pairs, diagonal, K, Q, nonnegative)
 
 
 def _symmetric(dual: Any, n: int, scale: float) -> Any:
