@@ -25,7 +25,7 @@ from oracles import (
 from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, solve
 from sknomad._projections import project_spectraplex
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment, resolve
-from sknomad.solvers._admm import SETTLED
+from sknomad.solvers._admm import LONGEST_TRUST, SETTLED
 from sknomad.solvers._subspace import LeadingProjector
 
 limits = pytest.mark.filterwarnings("ignore:reached max_iter:sklearn.exceptions.ConvergenceWarning")
@@ -163,8 +163,8 @@ def test_penalty_waits_while_the_start_is_good_enough():
 
     # On noise soft assignments fall short by more than a thousandth and by less than a half.
     never, late, at_once = penalties(0.5), penalties(1e-3), penalties(0)
-    assert len(set(never)) == 1
-    assert len(set(late[:SETTLED])) == 1 < len(set(late))
+    assert len(set(never[:LONGEST_TRUST])) == 1 < len(set(never))
+    assert len(set(late[:SETTLED])) == 1 < len(set(late[:LONGEST_TRUST]))
     assert len(set(at_once[:20])) > 1
 
 

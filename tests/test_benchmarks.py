@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -85,3 +87,9 @@ def test_the_figure_shows_the_best_bounds_so_far(plot, tmp_path):
     assert gaps["soft"] == ([np.inf], [pytest.approx(0.05)])
     assert plot.title(table["dataset_name"][0]) == "ring, n = 12, K = 3"
     assert len(plot.draw(table).axes) == 2
+
+
+def test_tables_are_what_the_result_files_say():
+    command = [sys.executable, str(FOLDER / "tables.py"), "--check"]
+    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr

@@ -1,5 +1,6 @@
 """sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
 
+from ._certified_kmeans import KMeansCertificate, certify_kmeans
 from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._gram import Gram
@@ -25,6 +26,7 @@ __all__ = [
     "FactorPoint",
     "Gram",
     "Iterate",
+    "KMeansCertificate",
     "KMeansSDP",
     "MixedPoint",
     "Progress",
@@ -35,6 +37,7 @@ __all__ = [
     "SymmetricNMF",
     "assignment_matrix",
     "certify",
+    "certify_kmeans",
     "circulance_factor",
     "conditional_gradient",
     "cp_rank_profile",

@@ -30,10 +30,10 @@ from ._subspace import LeadingProjector
 
 # Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
 FORM_BELOW = 30_000
-# n x n arrays alive at the worst moment, a full eigendecomposition or a look at the bounds.
-ARRAYS = 15
-# Steps before the value of Q is near its limit.
-SETTLED = 50
+# n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
+ARRAYS_OF_THE_JUDGE, ARRAYS = 7.6, 6.4
+# Steps before the value of Q is near its limit, and those after which a bound sought alone makes little progress.
+SETTLED, LONGEST_TRUST = 50, 75
 # Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
 EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
@@ -56,8 +56,8 @@ class ADMM:
     balance_until : int, default=500
         Steps after which the penalty stays fixed, so that convergence is guaranteed.
     trusted_shortfall : float, default=0
-        Leave the penalty alone until the value of ``Q`` has passed that of soft assignments it started from by this
-        share: as long as their point is that good, only the bound is sought.
+        Leave the penalty alone, for 75 steps at most, until the value of ``Q`` has passed that of soft assignments it
+        started from by this share: as long as their point is that good, only the bound is sought.
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
@@ -91,8 +91,10 @@ class ADMM:
         """Peak bytes beside the data, judging included: so many n x n arrays."""
         model = choose_device(self.device, problem.n)
         # Beyond the full decompositions: the state, and for the proof one float64 array.
-        arrays = ARRAYS * itemsize(model) if problem.n <= FORM_BELOW else itemsize(model) + 8 + 2
-        return arrays * problem.n**2
+        bytes_per_entry = itemsize(model) + 8 + 2.0
+        if problem.n <= FORM_BELOW:
+            bytes_per_entry = ARRAYS_OF_THE_JUDGE * 8 + ARRAYS * itemsize(model)
+        return int(bytes_per_entry * problem.n**2)
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per step, for ever. Its multiplier is a view of the state: valid until the next step."""
@@ -124,8 +126,9 @@ class ADMM:
                     rho *= _rebalance(T, residuals)
                     anchor = Anchor(T)
             elif step % self.balance_every == 0 or step == 1:
-                if step >= SETTLED and SpectralPoint(U, weights).value(problem.gram) > trusted:
-                    trusted = -math.inf
+                if trusted > -math.inf and step >= SETTLED:
+                    value = SpectralPoint(U, weights).value(problem.gram)
+                    trusted = trusted if value <= trusted and step < LONGEST_TRUST else -math.inf
                 residuals = advance_and_measure(T, U, weights, self.relaxation)
             else:
                 advance(T, U, weights, self.relaxation)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .._arrays import cuda_is_available
@@ -16,6 +16,10 @@ from ._soft import SoftAssignment
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
 FOR_THE_BOUND: dict[str, Any] = {"penalty": 0.7, "relaxation": 1.8, "trusted_shortfall": 2e-3}
+# The share of the gap in view that soft assignments may fall short by.
+TRUSTED_SHARE = 0.5
+# Where soft assignments end: a hundredth of the gap in view, between these.
+FINEST, COARSEST = 1e-6, 1e-5
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
 SINGLE_PRECISION_FROM = 1e-4
 
@@ -40,16 +44,16 @@ class Auto:
         Number of points up to which it is.
     """
 
-    soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=1e-6))
+    soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
     admm: ADMM = field(default_factory=lambda: ADMM(**FOR_THE_BOUND))
     direct: ADMM = field(default_factory=ADMM)
     direct_below: int = 400
     matrix_free: ClassVar[bool] = False
 
     @classmethod
-    def on(cls, device: Any) -> Auto:
-        """The default settings on a given device."""
-        soft = SoftAssignment(improvement=1e-6, device=device)
+    def on(cls, device: Any, *, improvement: float = FINEST) -> Auto:
+        """The default settings on a given device; soft assignments end when they improve by less than `improvement`."""
+        soft = SoftAssignment(improvement=improvement, device=device)
         # Small problems have no use for single precision.
         direct = ADMM(device="cpu" if isinstance(device, str) and device == "cpu32" else device)
         return cls(soft, ADMM(device=device, **FOR_THE_BOUND), direct)
@@ -60,7 +64,11 @@ class Auto:
 
         Judging is in float64 whatever the steps are in.
         """
-        return cls.on("cpu32" if tol >= SINGLE_PRECISION_FROM and not cuda_is_available() else "auto")
+        if cuda_is_available():
+            return cls.on("auto")
+        improvement = min(max(tol / 100, FINEST), COARSEST)
+        auto = cls.on("cpu32" if tol >= SINGLE_PRECISION_FROM else "cpu", improvement=improvement)
+        return replace(auto, admm=replace(auto.admm, trusted_shortfall=min(TRUSTED_SHARE * tol, 1.0)))
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""

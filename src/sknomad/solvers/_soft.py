@@ -27,7 +27,7 @@ from .._validation import check_integer, check_real
 # First rank as a multiple of K when "auto"; it doubles while that pays.
 FIRST_RANK = 4
 # n x r arrays alive at the worst moment of a sweep.
-ARRAYS_OF_A_SWEEP = 7
+ARRAYS_OF_A_SWEEP = 8.5
 # Cells of fewer points than this are empty.
 SMALLEST_CELL = 1e-6
 # Points that k-means++ looks at for each cell; more change nothing but the time.
@@ -98,7 +98,7 @@ class SoftAssignment:
         """Peak bytes beside the data: assignments, scores and the thresholds' work, at the largest rank."""
         model = choose_device(self.device, problem.n)
         rank = min(self.first_rank(problem) * (2**self.max_growth if self.rank == "auto" else 1), problem.n)
-        return ARRAYS_OF_A_SWEEP * problem.n * rank * itemsize(model)
+        return int(ARRAYS_OF_A_SWEEP * problem.n * rank * itemsize(model))
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per `sweeps` row updates, until neither they nor a larger rank raise the value."""

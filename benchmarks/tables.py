@@ -1,0 +1,137 @@
+"""Write the tables of README and docs from the result files, between their markers.
+
+    python benchmarks/tables.py            (rewrites the files)
+    python benchmarks/tables.py --check    (fails if a table is not what its file says)
+
+A table stands between ``<!-- table: NAME -->`` and ``<!-- end -->``.
+"""
+
+import argparse
+import json
+import re
+import sys
+from pathlib import Path
+
+from timing import table as timing_table
+
+ROOT = Path(__file__).resolve().parent.parent
+RESULTS = ROOT / "benchmarks" / "results"
+PAGES = [ROOT / "README.md", ROOT / "docs" / "performance.md", ROOT / "docs" / "paper_solvers.md"]
+MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
+
+
+def rows_of(name):
+    return json.loads((RESULTS / f"{name}.json").read_text())["rows"]
+
+
+def markdown(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def seconds(value):
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
+def cpu():
+    rows = [[row["n"], seconds(row["seconds"]), f"{row['gap']:.1e}"] for row in rows_of("cpu_ones")]
+    return markdown(["n", "seconds", "gap"], rows)
+
+
+def h200():
+    rows = []
+    for row in [*rows_of("h200_zeros"), rows_of("h200_all")[0], *growth_rows("auto")]:
+        name = f"{row['case'].split(',')[0].replace('growth', 'digits')}, n = {row['n']:,}, K = {row['K']}"
+        rows.append([name, f"{row['gap']:.1e}", row["grade"], seconds(row["seconds"]), f"{row['peak_gb']:.1f} GB"])
+    for row in growth_rows("soft"):
+        name = f"soft assignments alone, n = {row['n']:,}, d = 50, K = {row['K']}, r = {row['rank']:.0f}"
+        rows.append([name, "-", "-", seconds(row["seconds"]), f"{row['peak_gb']:.1f} GB"])
+    return markdown(["problem", "proven gap", "grade", "seconds", "peak memory"], rows)
+
+
+def growth_rows(name):
+    return [row for row in rows_of("h200_growth") if row["case"] == f"growth, {name}"]
+
+
+def exponents():
+    found = json.loads((RESULTS / "h200_growth.json").read_text())["exponents"]
+    sizes = {name: [row["n"] for row in growth_rows(name)] for name in ("auto", "soft")}
+    rows = [
+        [f"`{name}`", f"{min(ns):,} to {max(ns):,}", f"n^{found[f'growth, {name}']:.2f}"] for name, ns in sizes.items()
+    ]
+    return markdown(["solver", "n", "time grows as"], rows)
+
+
+def kmeans():
+    row = rows_of("h200_all")[1]
+    best, bound, gap = f"{row['inertia']:,.0f}", f"{row['bound']:,.0f}", f"{100 * row['gap']:.2f} %"
+    return markdown(["best inertia found", "no clustering can have less than", "gap"], [[best, bound, gap]])
+
+
+def profile():
+    cases = [*rows_of("cpu_profile"), *rows_of("h200_profile")]
+    names = list(dict.fromkeys(name for row in cases for name in row["parts"]))
+    rows = [[name, *(seconds(row["parts"].get(name, 0.0)) for row in cases)] for name in names]
+    rows.append(["**total**", *(seconds(row["total"]) for row in cases)])
+    rows.append(["floor of the steps: operations", *(seconds(row["floor_operations"]) for row in cases)])
+    rows.append(["floor of the steps: bytes", *(seconds(row["floor_bytes"]) for row in cases)])
+    rows.append(["steps over the larger floor", *(f"{row['iterating_over_floor']:.1f}x" for row in cases)])
+    return markdown(["seconds", *(f"{row['case']}, n = {row['n']:,}" for row in cases)], rows)
+
+
+def memory():
+    measured = rows_of("cpu_memory")
+    rows = [[row["solver"], row["n"], f"{row['peak'] / 2**20:.0f} MiB", f"{row['ratio']:.2f}"] for row in measured]
+    return markdown(["solver", "n", "measured peak", "forecast / peak"], rows)
+
+
+def accuracy():
+    rows = []
+    for row in rows_of("cpu_accuracy"):
+        off = "-" if row["optimum"] is None else f"{(row['upper'] - row['optimum']) / row['optimum']:.0e}"
+        rows.append([f"{row['case']}, K = {row['K']}", row["steps"], seconds(row["seconds"]), f"{row['gap']:.1e}", off])
+    return markdown(["problem", "steps", "seconds", "proven gap", "upper bound above the known optimum"], rows)
+
+
+def headline():
+    cpu_rows = {row["n"]: row for row in rows_of("cpu_ones")}
+    rows = [[f"digit 1, n = {n}, K = 16", "2 CPU cores", seconds(cpu_rows[n]["seconds"])] for n in (1000, 2000)]
+    zeros, everything = rows_of("h200_zeros")[0], rows_of("h200_all")[0]
+    rows.append(["all 6,903 zeros, K = 128, verified", "one H200", seconds(zeros["seconds"])])
+    rows.append(["all 70,000 digits, K = 10, verified", "one H200", seconds(everything["seconds"])])
+    return markdown(["problem", "machine", "seconds"], rows)
+
+
+TABLES = {
+    "cpu": cpu,
+    "h200": h200,
+    "exponents": exponents,
+    "kmeans": kmeans,
+    "profile": profile,
+    "memory": memory,
+    "accuracy": accuracy,
+    "timing": lambda: timing_table(rows_of("cpu_timing")),
+    "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
+    "headline": headline,
+}
+
+
+def filled(text):
+    """`text` with every marked table made again."""
+    return MARKED.sub(lambda match: f"{match[1]}{TABLES[match[2]]()}\n{match[3]}", text)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    for page in PAGES:
+        text = page.read_text()
+        if options.check and filled(text) != text:
+            sys.exit(f"{page.name} is not what the result files say: run python benchmarks/tables.py")
+        if not options.check:
+            page.write_text(filled(text))
+
+
+if __name__ == "__main__":
+    main()
