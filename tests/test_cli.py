@@ -230,7 +230,14 @@ def test_interrupt_gives_130_and_the_bounds_so_far(tmp_path):
         "--out",
         out,
     ]
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def heed_interrupts():
+        # A shell that starts the tests in the background has interrupts ignored, by all their children too.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+    process = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
+    )
     time.sleep(8)
     process.send_signal(signal.SIGINT)
     text, err = process.communicate(timeout=60)
