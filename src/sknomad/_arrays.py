@@ -7,10 +7,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
-from array_api_compat import array_namespace, is_torch_array
+from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from array_api_compat import device as device
 from array_api_compat import is_numpy_array as is_numpy_array
 from array_api_compat import to_device as to_device
+from sklearn import get_config
 
 # A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them.
 Array: TypeAlias = Any
@@ -37,6 +38,8 @@ def to_numpy(array: Array) -> Array:
         return array.detach().cpu().numpy()
     if hasattr(array, "get"):  # CuPy
         return array.get()
+    if hasattr(namespace(array), "Device"):  # array-api-strict plays at having several devices
+        array = to_device(array, namespace(array).Device("CPU_DEVICE"))
     return np.asarray(array)
 
 
@@ -51,6 +54,21 @@ def like(array: Array, model: Array, *, dtype: Any = None) -> Array:
     if is_numpy_array(model):
         return np.asarray(array, dtype=dtype)
     return xp.asarray(array, dtype=dtype, device=device(model))
+
+
+def given_model(array: Any) -> Array:
+    """`array` if results are to be given in its library: not NumPy, and scikit-learn's array API switched on.
+
+    None otherwise: results are then NumPy arrays.
+    """
+    if not get_config()["array_api_dispatch"] or sp.issparse(array) or not is_array_api_obj(array):
+        return None
+    return None if is_numpy_array(array) else array
+
+
+def like_given(array: Array, model: Array) -> Array:
+    """A NumPy array in the library and on the device of `model`, its precision kept; unchanged where that is None."""
+    return array if model is None else namespace(model).asarray(array, device=device(model))
 
 
 def choose_device(device: Any, n: int) -> Array:

@@ -27,20 +27,32 @@ def embed(point: Point, n_components: int, labels: Array | None = None) -> Array
 def _leading_coordinates(root: Array, n_components: int) -> Array:
     """Principal coordinates of the rows of `root`: ``root z`` for the leading eigenvectors ``z`` of its covariance."""
     root = root - root.mean(axis=0)
-    small = root.T @ root if root.shape[1] <= root.shape[0] else root @ root.T
-    values, vectors = np.linalg.eigh(small)
-    count = min(n_components, root.shape[0] - 1, vectors.shape[1])
-    leading = vectors[:, ::-1][:, :count]
-    if root.shape[1] > root.shape[0]:
-        leading = leading * np.sqrt(np.maximum(values[::-1][:count], 0))
+    return root @ leading_directions(root, n_components)
+
+
+def leading_directions(root: Array, n_components: int) -> Array:
+    """The leading eigenvectors of the covariance of centred rows, at most `n_components` and one less than rows.
+
+    Their signs are those for which the largest coordinate of any row is positive.
+    """
+    if root.shape[1] <= root.shape[0]:
+        _, vectors = np.linalg.eigh(root.T @ root)
+        directions = vectors[:, ::-1]
     else:
-        leading = root @ leading
-    return fix_signs(leading)
+        values, vectors = np.linalg.eigh(root @ root.T)
+        sizes = np.sqrt(np.maximum(values, 0))
+        directions = (root.T @ (vectors / np.where(sizes > 0, sizes, 1)))[:, ::-1]
+    directions = directions[:, : min(n_components, root.shape[0] - 1)]
+    return directions * _signs(root @ directions)
 
 
 def fix_signs(columns: Array) -> Array:
     """Columns with the sign that makes their largest entry (in absolute value) positive."""
+    return columns * _signs(columns)
+
+
+def _signs(columns: Array) -> Array:
     if columns.shape[1] == 0:
-        return columns
+        return np.ones(0)
     largest = np.take_along_axis(columns, np.abs(columns).argmax(axis=0)[None, :], axis=0)
-    return columns * np.where(largest < 0, -1.0, 1.0)
+    return np.where(largest < 0, -1.0, 1.0)[0]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,21 @@ from ._validation import DEFINITE_TOLERANCE, check_square, check_table
 
 # Outside this range squares of the numbers, or squares of those, leave float64.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The steps that turn given rows into those that `Gram` holds; new points must take the same ones."""
+
+    first: int = 0  # exponent of the power of two that given numbers are divided by
+    origin: Array = None  # the first row, subtracted next; None where rows are not centred (kernels, sparse data)
+    second: int = 0  # exponent of the power of two that differences are divided by
+    mean: Array = None  # of those, subtracted last
+
+    def place(self, rows: Array) -> Array:
+        """Rows in the units of the Gram matrix and, for dense data, about the mean of the points it was made of."""
+        rows = _divided(rows, self.first)
+        return rows if self.origin is None else _divided(rows - self.origin, self.second) - self.mean
 
 
 class Gram:
@@ -47,8 +63,17 @@ class Gram:
     True
     """
 
-    def __init__(self, *, factor: Array = None, kernel: Array = None, unit: float = 1.0, spread: float = 0.0):
+    def __init__(
+        self,
+        *,
+        factor: Array = None,
+        kernel: Array = None,
+        unit: float = 1.0,
+        spread: float = 0.0,
+        frame: Frame | None = None,
+    ):
         self._factor, self._kernel, self.unit = factor, kernel, unit
+        self.frame = frame or Frame()
         self._spread = spread  # norm of the data before the mean was subtracted
         self._copies: dict[Any, Array] = {}
         self.n = int((factor if factor is not None else kernel).shape[0])
@@ -60,16 +85,18 @@ class Gram:
         X = check_table(X)
         if is_sparse(X):
             X, exponent = _tame(X, "X")
-            return cls(factor=X, unit=_power_of_two(2 * exponent))
+            return cls(factor=X, unit=_power_of_two(2 * exponent), frame=Frame(exponent))
         X, first = _within_range(X)
         # Differences to one row first: a large common mean then costs no digits, and equal points become exactly zero.
-        X = X - X[0]
+        origin = X[0].copy()
+        X = X - origin
         spread = float(la.norm(X))
         X, second = _within_range(X)
         if first + second:
             _warn_of_scale("X", first + second)
         spread = math.ldexp(spread, -second) if second else spread
-        return cls(factor=X - X.mean(axis=0), unit=_power_of_two(2 * (first + second)), spread=spread)
+        frame = Frame(first, origin, second, X.mean(axis=0))
+        return cls(factor=X - frame.mean, unit=_power_of_two(2 * (first + second)), spread=spread, frame=frame)
 
     @classmethod
     def from_kernel(cls, D: Any, *, allow_indefinite: bool = False) -> Gram:
@@ -79,7 +106,7 @@ class Gram:
         (adding ``c I`` moves every value by exactly ``c K``), only the picture of points in space is lost.
         """
         D, exponent = _tame(check_square(D, "kernel"), "kernel")
-        gram = cls(kernel=D, unit=_power_of_two(exponent))
+        gram = cls(kernel=D, unit=_power_of_two(exponent), frame=Frame(exponent))
         if not allow_indefinite:
             _check_definite(gram)
         return gram
@@ -96,7 +123,7 @@ class Gram:
                 f"distances must be nonnegative, got {float(distances.min()):.3g}. Pass similarities as a kernel."
             )
         distances, exponent = _tame(distances, "distances")
-        return cls(kernel=-(distances**2) / 2, unit=_power_of_two(2 * exponent))
+        return cls(kernel=-(distances**2) / 2, unit=_power_of_two(2 * exponent), frame=Frame(exponent))
 
     def __repr__(self) -> str:
         return f"Gram(n={self.n}, trace={self.trace:.6g}, {'factored' if self.is_factored else 'dense'})"
@@ -110,6 +137,11 @@ class Gram:
     def factor(self) -> Array:
         """The centred ``X`` with ``D = X X'``; None for kernels and sparse data."""
         return self._factor if self.is_factored else None
+
+    @property
+    def kernel(self) -> Array:
+        """The kernel matrix as given, up to `unit` and not centred; None for data."""
+        return self._kernel
 
     @property
     def sparse(self) -> Array:
@@ -221,9 +253,16 @@ def _within_range(A: Array) -> tuple[Array, int]:
     if size == 0 or SMALLEST_SIZE <= size <= LARGEST_SIZE:
         return A, 0
     exponent = math.frexp(size)[1]
+    return _divided(A, exponent), exponent
+
+
+def _divided(A: Array, exponent: int) -> Array:
+    """``A / 2**exponent``."""
+    if exponent == 0:
+        return A
     if is_sparse(A):
-        return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape), exponent
-    return np.ldexp(A, -exponent), exponent
+        return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
+    return np.ldexp(A, -exponent)
 
 
 def _warn_of_scale(name: str, exponent: int) -> None:

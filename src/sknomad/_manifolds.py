@@ -26,6 +26,12 @@ def find_manifolds(point: Point, threshold: float) -> Array:
     return _by_first_appearance(labels)
 
 
+def name_manifolds(parts: Array, min_size: int) -> Array:
+    """The label of every component: -1 below `min_size` points, the others counted from 0."""
+    is_large = np.bincount(parts) >= min_size
+    return np.where(is_large, np.cumsum(is_large) - 1, -1)
+
+
 def _row_blocks(point: Point) -> Iterator[Array]:
     for block in row_slices(point.n, BLOCK_ROWS):
         yield np.asarray(to_numpy(point.rows(block.start, block.stop)))

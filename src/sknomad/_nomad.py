@@ -7,26 +7,34 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import Array
-from ._embedding import embed
-from ._gram import Gram
-from ._manifolds import find_manifolds
+from ._arrays import Array, given_model, like_given, to_numpy
+from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
+from ._extend import extend
+from ._geodesics import geodesics, support
+from ._input import METRICS, check_library, make_gram, read_table
+from ._manifolds import find_manifolds, name_manifolds
+from ._new_points import indicator
+from ._order import find_order
+from ._points import dense, product
 from ._problem import KMeansSDP
-from ._solution import Solution
+from ._solution import Iterate, Solution
 from ._solve import solve
-from ._validation import check_choice, check_finite, check_integer, check_K, check_real
+from ._threads import limited_threads
+from ._validation import check_choice, check_integer, check_K, check_real
+from .solvers import configured
 
-METRICS = ("euclidean", "precomputed", "precomputed_distance")
+DEVICES = ("auto", "cpu", "cuda")
+AFFINITIES = ("dense", "sparse")
 
 
-class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Separate and unroll manifolds by the nonnegative K-means SDP, with a proven optimality gap.
 
     Solves ``max <D, Q>`` over ``Q 1 = 1``, ``tr Q = K``, ``Q`` psd, ``Q >= 0``. The solution is a learned kernel of
     about ``n/K`` neighbours per point: its connected components are the manifolds, its leading eigenvectors their
-    coordinates. No kernel, no neighbour graph, no random start.
+    coordinates. No kernel, no neighbour graph.
 
     Parameters
     ----------
@@ -43,23 +51,50 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         Certified relative gap at which to stop.
     threshold : float, default=1e-2
         Entries of ``Q`` above this share of the largest connect two points.
+    min_component_size : int, default=1
+        Components of fewer points are no manifolds: their points are labelled -1.
+    affinity : {"dense", "sparse"}, default="dense"
+        Form of `affinity_`: the whole feasible ``Q``, or a SciPy CSR matrix of the entries that connect points.
     max_iter : int, default=5000
         Most solver steps.
     max_seconds : float, optional
         Most seconds.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
+    warm_start : bool, default=False
+        Begin where the last fit ended, if it had as many points.
+    device : {"auto", "cpu", "cuda"}, default="auto"
+        Where a solver chosen by name computes.
+    n_threads : int, optional
+        Most threads of the linear algebra libraries during `fit` and `transform`; the number before is restored. None
+        changes nothing.
+    random_state : int, RandomState or None, default=0
+        Seed of the starting cells of soft assignments, which "auto" uses above 400 points. Nothing else is random.
     callback : callable, optional
-        Called with a `Progress` after every step; returning True stops.
+        Called with a `Progress` after every step; returning True stops. From scikit-learn 1.9 on, `set_callbacks`
+        takes its callbacks too.
+    verbose : int, default=0
+        Above zero, write a line to stderr whenever a bound moves.
 
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Manifold of each point.
+        Manifold of each point, counted from 0 in order of appearance; -1 in components below `min_component_size`.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point; every manifold has its own coordinate system.
-    affinity_ : array of shape (n_samples, n_samples)
-        The feasible ``Q``.
+    order_ : array of shape (n_samples,)
+        Position in [0, 1] along a one-dimensional manifold: the share of its points that come before. NaN where the
+        label is -1.
+    is_closed_ : array of shape (n_manifolds_,)
+        Whether each manifold is a curve that closes on itself.
+    circular_coordinates_ : array of shape (n_samples,)
+        Angle in [0, 2 pi) along manifolds that close, NaN on the others.
+    memberships_ : array of shape (n_samples, n_manifolds_)
+        Share of each point's row of ``Q`` on every manifold, made on request.
+    affinity_ : array or CSR matrix of shape (n_samples, n_samples)
+        The feasible ``Q``, made on request, in the form that `affinity` says.
+    n_manifolds_ : int
+        Number of manifolds.
     certificate_ : Certificate
         Proven bounds on the optimum, in units of ``X`` squared.
     K_ : float
@@ -81,6 +116,8 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
     [(0, 0), (1, 1)]
     >>> model.certificate_.gap <= 1e-3
     True
+    >>> model.predict([[0.0, 1.02], [0.5, 0.0]]), model.is_closed_
+    (array([0, 1]), array([ True,  True]))
     """
 
     def __init__(
@@ -92,10 +129,17 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         metric: str = "euclidean",
         tol: float = 1e-3,
         threshold: float = 1e-2,
+        min_component_size: int = 1,
+        affinity: str = "dense",
         max_iter: int = 5000,
         max_seconds: float | None = None,
         grade: str = "eigen",
+        warm_start: bool = False,
+        device: str = "auto",
+        n_threads: int | None = None,
+        random_state: Any = 0,
         callback: Any = None,
+        verbose: int = 0,
     ):
         self.K = K
         self.n_components = n_components
@@ -103,11 +147,19 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         self.metric = metric
         self.tol = tol
         self.threshold = threshold
+        self.min_component_size = min_component_size
+        self.affinity = affinity
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.grade = grade
+        self.warm_start = warm_start
+        self.device = device
+        self.n_threads = n_threads
+        self.random_state = random_state
         self.callback = callback
+        self.verbose = verbose
 
+    @with_callbacks
     def fit(self, X: Any, y: Any = None) -> NOMAD:
         """Solve the program for `X`.
 
@@ -122,29 +174,74 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         NOMAD
             The fitted estimator.
         """
-        check_choice(self.metric, "metric", METRICS)
-        n_components = check_integer(self.n_components, "n_components", 1)
-        threshold = check_real(self.threshold, "threshold", 0, 1, "a real number in [0, 1]")
-        gram = self._make_gram(X)
-        K = automatic_K(gram.n) if isinstance(self.K, str) and self.K == "auto" else check_K(self.K, gram.n)
-        self.solution_: Solution = solve(
-            KMeansSDP(gram, K),
-            self.solver,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            max_seconds=self.max_seconds,
-            callback=self.callback,
-            grade=self.grade,
-        )
-        self.K_ = K
-        # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
-        self.labels_ = find_manifolds(self.solution_.point.unmixed, threshold)
-        self.embedding_ = embed(self.solution_.point, n_components, self.labels_)
-        self.affinity_ = self.solution_.Q
-        self.certificate_ = self.solution_.certificate
-        self.n_iter_ = self.solution_.n_iter
-        self._n_features_out = n_components
+        self._check_parameters()
+        with limited_threads(self.n_threads):
+            gram = make_gram(read_table(self, X, reset=True), self.metric)
+            K = automatic_K(gram.n) if isinstance(self.K, str) and self.K == "auto" else check_K(self.K, gram.n)
+            task = FitTask(self, X, self.max_iter)
+            self.solution_: Solution = solve(
+                KMeansSDP(gram, K),
+                configured(self.solver, self.tol, self.device, self.random_state),
+                tol=self.tol,
+                max_iter=self.max_iter,
+                max_seconds=self.max_seconds,
+                start=self._start(gram.n),
+                callback=listen(self.callback, self._line_writer(), task.listener),
+                grade=self.grade,
+            )
+            self._read(K, given_model(X))
+            task.end()
         return self
+
+    def _read(self, K: float, model: Array) -> None:
+        """Set the fitted attributes, in the array library of `model`."""
+        self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
+        self._point = self.solution_.point
+        # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
+        base = self._point.unmixed
+        parts = find_manifolds(base, self.threshold)
+        coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
+        self._names = name_manifolds(parts, self.min_component_size).tolist()
+        labels = np.array(self._names)[parts]
+        positions = find_order(base, coordinates[:, :2], labels, self.threshold)
+        self.n_manifolds_ = len(positions.is_closed)
+        self.labels_ = like_given(labels, model)
+        self.embedding_ = like_given(coordinates[:, : self.n_components], model)
+        self.order_ = like_given(positions.order, model)
+        self.circular_coordinates_ = like_given(positions.circular_coordinates, model)
+        self.is_closed_ = like_given(positions.is_closed, model)
+        self._n_features_out = self.n_components
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, each by itself: those of training points are their `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            Points, or their kernel values or distances to the training points, as `metric` says.
+
+        Returns
+        -------
+        array of shape (n_points, n_components)
+            In the coordinate system of the manifold that `predict` names.
+        """
+        _, coordinates = self._place(X, "transform")
+        return like_given(coordinates[:, : self._n_features_out], given_model(X))
+
+    def predict(self, X: Any) -> Array:
+        """Manifold of each point, as in `labels_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            As for `transform`.
+
+        Returns
+        -------
+        array of shape (n_points,)
+        """
+        parts, _ = self._place(X, "predict")
+        return like_given(np.array(self._names)[parts], given_model(X))
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit to `X` and return `embedding_`."""
@@ -154,26 +251,72 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, Bas
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
 
-    def _make_gram(self, X: Any) -> Gram:
-        if isinstance(X, str | bytes):
-            raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
-        try:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
-            )
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"X must be a table of real numbers with at least 2 rows: {error}") from error
-        check_finite(X, "X")
-        if self.metric == "precomputed":
-            return Gram.from_kernel(X)
-        if self.metric == "precomputed_distance":
-            return Gram.from_distances(X)
-        return Gram.from_data(X)
+    def geodesic_distances(self, indices: Any = None) -> Array:
+        """Lengths of shortest paths over the entries of ``Q`` that connect points.
+
+        An edge is ``Q_ii + Q_jj - 2 Q_ij`` long, the squared distance of two rows of a root of ``Q``: small steps are
+        then shorter than large ones, so that paths follow the manifold, and on a ring lengths are arc lengths.
+
+        Parameters
+        ----------
+        indices : int or array-like of int, optional
+            Points to start from; None is all of them.
+
+        Returns
+        -------
+        array of shape (n_samples, n_samples), or a row for each of `indices`
+            Infinite between manifolds.
+        """
+        check_is_fitted(self)
+        return like_given(geodesics(support(self._point.unmixed, self.threshold), indices), given_model(self.labels_))
+
+    @property
+    def affinity_(self) -> Any:
+        """The feasible ``Q``, dense, or the entries of ``Q`` that connect points as a CSR matrix."""
+        check_is_fitted(self)
+        if self.affinity == "sparse":
+            return support(self._point.unmixed, self.threshold)
+        return like_given(dense(self._point), given_model(self.labels_))
+
+    @property
+    def memberships_(self) -> Array:
+        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds_)."""
+        check_is_fitted(self)
+        labels = np.asarray(to_numpy(self.labels_))
+        # Points labelled -1 belong to a last column that is left out.
+        columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
+        return like_given(product(self._point, columns), given_model(self.labels_))
+
+    def _check_parameters(self) -> None:
+        check_choice(self.metric, "metric", METRICS)
+        check_choice(self.affinity, "affinity", AFFINITIES)
+        check_choice(self.device, "device", DEVICES)
+        check_integer(self.n_components, "n_components", 1)
+        check_integer(self.min_component_size, "min_component_size", 1)
+        check_integer(self.max_iter, "max_iter", 1)
+        check_real(self.tol, "tol", 0, math.inf, "a real number >= 0")
+        check_real(self.threshold, "threshold", 0, 1, "a real number in [0, 1]")
+
+    def _start(self, n: int) -> Iterate | None:
+        """Where to begin: the last fit's end, if asked for and of the same size."""
+        last = getattr(self, "solution_", None) if self.warm_start else None
+        return last.iterate if last is not None and last.problem.n == n else None
+
+    def _line_writer(self) -> LineWriter | None:
+        return LineWriter(type(self).__name__) if self.verbose else None
+
+    def _place(self, X: Any, method: str) -> tuple[Array, Array]:
+        """Component and coordinates of points."""
+        check_is_fitted(self)
+        check_library(self, X, self.embedding_, method)
+        with limited_threads(self.n_threads):
+            return self._extension.place(read_table(self, X, reset=False))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.metric in METRICS[1:]
+        tags.array_api_support = True
         return tags
 
 

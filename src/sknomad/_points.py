@@ -50,6 +50,30 @@ def dense(point: Point) -> Array:
     return np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
 
 
+def product(point: Point, columns: Array) -> Array:
+    """``Q`` times an n x k NumPy array, through the factor where there is one: no n x n array."""
+    if isinstance(point, MixedPoint):
+        lifted = point.identity * columns + point.mean * columns.mean(axis=0)
+        return point.base_weight * product(point.base, columns) + lifted
+    if isinstance(point, DensePoint):
+        return np.asarray(to_numpy(point.Q), dtype=np.float64) @ columns
+    root = point.root()
+    result = root @ (root.T @ columns)
+    return result + columns.mean(axis=0) if isinstance(point, SpectralPoint) else result
+
+
+def entries(point: Point, i: Array, j: Array) -> Array:
+    """The entries ``Q[i, j]`` for two index vectors, through the factor where there is one."""
+    if isinstance(point, MixedPoint):
+        lifted = point.identity * (i == j) + point.mean / point.n
+        return point.base_weight * entries(point.base, i, j) + lifted
+    if isinstance(point, DensePoint):
+        return np.asarray(to_numpy(point.Q), dtype=np.float64)[i, j]
+    root = point.root()
+    result = np.einsum("kr,kr->k", root[i], root[j])
+    return result + 1 / point.n if isinstance(point, SpectralPoint) else result
+
+
 def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
     """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
     xp = namespace(columns)

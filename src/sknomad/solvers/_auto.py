@@ -59,13 +59,13 @@ class Auto:
         return cls(soft, ADMM(device=device, **FOR_THE_BOUND), direct)
 
     @classmethod
-    def for_tolerance(cls, tol: float) -> Auto:
+    def for_tolerance(cls, tol: float, device: str = "auto") -> Auto:
         """The default settings for a gap of `tol`: on a CPU, float32 steps where their rounding cannot matter.
 
         Judging is in float64 whatever the steps are in.
         """
-        if cuda_is_available():
-            return cls.on("auto")
+        if device != "cpu" and (device != "auto" or cuda_is_available()):
+            return cls.on(device)
         improvement = min(max(tol / 100, FINEST), COARSEST)
         auto = cls.on("cpu32" if tol >= SINGLE_PRECISION_FROM else "cpu", improvement=improvement)
         return replace(auto, admm=replace(auto.admm, trusted_shortfall=min(TRUSTED_SHARE * tol, 1.0)))

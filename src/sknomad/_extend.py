@@ -1,0 +1,139 @@
+"""From a solution to its `Extension`: anchors, coordinates and what the training points miss."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ._arrays import Array, row_slices, to_numpy
+from ._embedding import embed, leading_directions
+from ._gram import Gram
+from ._multipliers import Multipliers, multipliers_of
+from ._new_points import (
+    BLOCK_ENTRIES,
+    Anchors,
+    Correction,
+    Extension,
+    Features,
+    centre_of,
+    indicator,
+    mean_of_anchors,
+    training_features,
+    with_exceptions,
+)
+from ._points import SoftPoint
+from ._solution import Solution
+
+# The least multiplier of the trace, as a share of the spread of scores: hard assignments do not determine theirs.
+SMALLEST_MULTIPLIER = 1e-9
+# Cells of fewer points than this are empty.
+SMALLEST_CELL = 1e-9
+
+
+def extend(solution: Solution, metric: str, parts: Array, n_components: int) -> tuple[Array, Extension]:
+    """Coordinates of the training points, (n, n_components), and how to place others among them.
+
+    Where the point is a soft assignment its cells are the anchors, and the coordinates are those of one further update
+    of its rows, so that training points are placed by the very formula that places new ones. Otherwise the training
+    points are the anchors.
+    """
+    gram = solution.problem.gram
+    base = solution.point.unmixed
+    features = Features(metric, gram.frame)
+    if isinstance(base, SoftPoint):
+        return _extend_cells(gram, np.asarray(to_numpy(base.V), dtype=np.float64), features, parts, n_components)
+    coordinates = embed(solution.point, n_components, parts)
+    return coordinates, _extend_points(gram, multipliers_of(solution), features, parts, coordinates)
+
+
+def _extend_points(
+    gram: Gram, multipliers: Multipliers | None, features: Features, parts: Array, coordinates: Array
+) -> Extension:
+    """Anchors are the training points, scored by the multipliers of their rows."""
+    rows, centre = training_features(gram), centre_of(gram)
+    columns = None if gram.kernel is not None else rows.T
+    if multipliers is None:  # no multipliers, no scores: the nearest point decides
+        size = max(gram.trace, gram.norm)
+        multipliers = Multipliers(SMALLEST_MULTIPLIER * size if size > 0 else 1.0, _squares(gram))
+    offsets = -multipliers.rows - _centring(columns, centre)
+    anchors = Anchors(columns, offsets, np.full(gram.n, 1 / (2 * multipliers.trace)), parts, coordinates)
+    means = [
+        mean_of_anchors(anchors, anchors.shares(rows[block]), parts[block])
+        for block in row_slices(gram.n, max(1, BLOCK_ENTRIES // gram.n))
+    ]
+    given = features.kind == "precomputed_distance"
+    correction = Correction(rows, parts, coordinates - np.concatenate(means), given)
+    return with_exceptions(Extension(features, anchors, correction), rows, parts)
+
+
+def _extend_cells(gram: Gram, V: Array, features: Features, parts: Array, n_components: int) -> tuple[Array, Extension]:
+    """Anchors are the cells; the soft assignments `V` give their means, sizes and the multiplier of the trace."""
+    rows = training_features(gram)
+    anchors = _cells(gram, V)
+    blocks = row_slices(gram.n, max(1, BLOCK_ENTRIES // V.shape[1]))
+    V = np.concatenate([anchors.shares(rows[block]) for block in blocks])
+    anchors = replace(anchors, parts=np.asarray((indicator(parts).T @ V).argmax(axis=0)).ravel())
+    V[anchors.parts != parts[:, None]] = 0
+    V /= np.maximum(V.sum(axis=1, keepdims=True), np.finfo(float).tiny)
+    anchors = replace(anchors, coordinates=_coordinates_of_cells(V, anchors.parts, parts, n_components))
+    return V @ anchors.coordinates, with_exceptions(Extension(features, anchors), rows, parts)
+
+
+def _cells(gram: Gram, V: Array) -> Anchors:
+    """The closed-form row update of soft assignments: ``v = s/(2 lam) max(2 x.m - |m|^2 + lam c - t, 0)``."""
+    rows, centre = training_features(gram), centre_of(gram)
+    sizes = V.sum(axis=0)
+    H = V / sizes
+    norms = np.einsum("ij,ij->j", H, gram @ H)
+    costs = np.einsum("ij,ij->j", V, V) / sizes**2
+    columns = H if gram.kernel is not None else rows.T @ H
+    if gram.sparse is not None:
+        columns = columns - centre[:, None]
+    offsets = -norms - _centring(columns, centre)
+    lam = _trace_multiplier(rows, V, columns, offsets, 2 / sizes, costs)
+    # Row sums of the constant parts of kernels and sparse data are the same for every cell, and drop out.
+    return Anchors(columns, offsets + lam * costs, sizes / (2 * lam), np.zeros(len(sizes), dtype=np.int64), None)
+
+
+def _trace_multiplier(rows: Any, V: Array, columns: Array, offsets: Array, slopes: Array, costs: Array) -> float:
+    """The ``lam`` for which every row's gains are most nearly constant over its cells, as stationarity demands."""
+    product = spread = size = 0.0
+    for block in row_slices(len(V), max(1, BLOCK_ENTRIES // V.shape[1])):
+        v = V[block]
+        gains = np.asarray(2 * (rows[block] @ columns) + offsets)
+        prices = slopes * v - costs
+        gains = gains - np.sum(v * gains, axis=1, keepdims=True)
+        prices = prices - np.sum(v * prices, axis=1, keepdims=True)
+        product += float(np.sum(v * gains * prices))
+        spread += float(np.sum(v * prices**2))
+        size = max(size, float(np.abs(gains).max()))
+    least = SMALLEST_MULTIPLIER * max(size, np.finfo(float).tiny) * float(1 / slopes.max())
+    return max(product / spread if spread > 0 else 0.0, least)
+
+
+def _coordinates_of_cells(V: Array, cell_parts: Array, parts: Array, n_components: int) -> Array:
+    """Coordinates whose means over soft assignments are the embedding: every component by its own cells."""
+    coordinates = np.zeros((V.shape[1], n_components))
+    sizes = V.sum(axis=0)
+    is_occupied = sizes > SMALLEST_CELL
+    for part in np.unique(cell_parts):
+        members, cells = np.flatnonzero(parts == part), np.flatnonzero((cell_parts == part) & is_occupied)
+        root = V[np.ix_(members, cells)] / np.sqrt(sizes[cells])
+        mean = root.mean(axis=0)
+        directions = leading_directions(root - mean, n_components)
+        coordinates[cells, : directions.shape[1]] = directions / np.sqrt(sizes[cells])[:, None] - mean @ directions
+    return coordinates
+
+
+def _centring(columns: Array, centre: Array) -> Array:
+    """What centring the features takes off the scores of each anchor, the same for every point left out."""
+    if centre is None:
+        return 0.0
+    return 2 * (centre if columns is None else np.asarray(columns.T @ centre).ravel())
+
+
+def _squares(gram: Gram) -> Array:
+    """Squared norms of the centred points."""
+    return np.diag(gram.dense()) if not gram.is_factored else np.sum(gram.factor**2, axis=1)

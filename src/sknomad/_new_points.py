@@ -1,0 +1,217 @@
+"""Points that were not there when the model was fitted: which manifold they lie on, and where.
+
+A new point is placed as a weighted mean of anchors. The weights are what the solution's own multipliers say a row of
+``Q`` for that point would rest on: its scores against the anchors, projected on the simplex. Anchors are the training
+points, or the cells where the solution is a soft assignment. See docs/new_points.md for the derivation.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from ._arrays import Array, is_sparse, row_slices
+from ._gram import Frame, Gram
+
+# Numbers of a block: rows at a time times anchors, or times columns of the data.
+BLOCK_ENTRIES = 2**22
+# Neighbours that share the correction of a new point.
+NEIGHBOURS = 8
+
+
+@dataclass(frozen=True)
+class Features:
+    """How a row given by the user becomes the vector whose products with anchors are its scores."""
+
+    kind: str  # "euclidean", "precomputed" or "precomputed_distance", as the estimator's `metric`
+    frame: Frame  # units and centre of the training data
+
+    def of(self, rows: Array) -> Array:
+        """The features of some rows, dense, or sparse where the training data were."""
+        if is_sparse(rows) and (self.frame.origin is not None or self.kind != "euclidean"):
+            rows = rows.toarray()
+        placed = self.frame.place(rows)
+        return -(placed**2) / 2 if self.kind == "precomputed_distance" else placed
+
+
+def training_features(gram: Gram) -> Array:
+    """The features of the training points themselves."""
+    if gram.is_factored:
+        return gram.factor
+    return gram.kernel if gram.sparse is None else gram.sparse
+
+
+def centre_of(gram: Gram) -> Array:
+    """The vector whose products with anchors centre the scores of training and new points alike."""
+    if gram.is_factored:
+        return None
+    features = training_features(gram)
+    return np.asarray(features.mean(axis=0)).ravel()
+
+
+@dataclass(frozen=True)
+class Anchors:
+    """What new points are compared with: weights ``w_j max(2 f.a_j + b_j - t, 0)`` that sum to one."""
+
+    columns: Array  # a, one column per anchor; None for the unit vectors (anchors are training points, kernel given)
+    offsets: Array  # b
+    weights: Array  # w
+    parts: Array  # component of each anchor
+    coordinates: Array  # of each anchor
+
+    def shares(self, features: Array) -> Array:
+        """The weights of every anchor for some points, (points, anchors)."""
+        scores = 2 * (features if self.columns is None else _product(features, self.columns)) + self.offsets
+        return weighted_simplex(scores, self.weights)
+
+
+@dataclass(frozen=True)
+class Correction:
+    """What the weighted mean of anchors misses at the training points, carried over to points near them."""
+
+    features: Array  # of the training points
+    parts: Array  # component of each training point
+    residuals: Array  # (n, n_components)
+    given: bool  # whether the features hold the distances themselves, as -d^2/2
+
+    def at(self, features: Array, parts: Array) -> Array:
+        """The correction of points that lie on given components."""
+        neighbours, weights = self._neighbours(features)
+        weights = weights * (self.parts[neighbours] == parts[:, None])
+        total = weights.sum(axis=1)
+        weights = weights / np.where(total > 0, total, 1)[:, None]
+        return np.einsum("ik,ikc->ic", weights, self.residuals[neighbours])
+
+    def _neighbours(self, features: Array) -> tuple[Array, Array]:
+        """Nearest training points, and weights ``(1/d - 1/R)^2`` that vanish at the distance ``R`` of the next one."""
+        squares = -2 * features if self.given else self._rough_squares(features)
+        count = min(NEIGHBOURS + 1, squares.shape[1])
+        found = np.sort(np.argpartition(squares, count - 1, axis=1)[:, :count], axis=1)
+        distances = np.sqrt(
+            np.take_along_axis(squares, found, axis=1) if self.given else self._squares(features, found)
+        )
+        return found, local_weights(distances)
+
+    def _rough_squares(self, features: Array) -> Array:
+        """Squared distances up to a constant of each row, good enough to choose neighbours."""
+        norms = self.features.multiply(self.features) if is_sparse(self.features) else self.features**2
+        return np.asarray(norms.sum(axis=1)).ravel() - 2 * _product(features, self.features.T)
+
+    def _squares(self, features: Array, found: Array) -> Array:
+        """Squared distances without cancellation: exactly zero for equal rows."""
+        rows = np.repeat(np.arange(found.shape[0]), found.shape[1])
+        difference = features[rows] - self.features[found.ravel()]
+        squares = difference.multiply(difference) if is_sparse(difference) else np.asarray(difference) ** 2
+        return np.asarray(squares.sum(axis=1)).reshape(found.shape)
+
+
+@dataclass(frozen=True)
+class Extension:
+    """Everything that placing new points needs."""
+
+    features: Features
+    anchors: Anchors
+    correction: Correction | None = None  # None where anchors reproduce the training points by construction
+    exceptions: Array = None  # features of the training points whose weights point to another component
+    exceptional_parts: Array = None  # the components they lie on
+
+    def place(self, X: Array) -> tuple[Array, Array]:
+        """Component and coordinates of every row of `X`."""
+        width = max(len(self.anchors.offsets), X.shape[1] * (NEIGHBOURS + 1 if self.correction else 1))
+        blocks = [self.features.of(X[block]) for block in row_slices(X.shape[0], max(1, BLOCK_ENTRIES // width))]
+        placed = [self.place_features(features) for features in blocks]
+        return np.concatenate([parts for parts, _ in placed]), np.concatenate([where for _, where in placed])
+
+    def place_features(self, features: Array) -> tuple[Array, Array]:
+        """The same for features, in one block."""
+        shares = self.anchors.shares(features)
+        parts = self._parts(features, shares)
+        coordinates = mean_of_anchors(self.anchors, shares, parts)
+        if self.correction is not None:
+            coordinates += self.correction.at(features, parts)
+        return parts, coordinates
+
+    def _parts(self, features: Array, shares: Array) -> Array:
+        parts = heaviest_parts(shares, self.anchors.parts)
+        if self.exceptions is None:
+            return parts
+        squares = np.asarray(_squared_norms(self.exceptions)) - 2 * _product(features, self.exceptions.T)
+        nearest = squares.argmin(axis=1)
+        difference = abs(features - self.exceptions[nearest])
+        is_equal = np.asarray(difference.sum(axis=1)).ravel() == 0
+        return np.where(is_equal, self.exceptional_parts[nearest], parts)
+
+
+def with_exceptions(extension: Extension, features: Array, parts: Array) -> Extension:
+    """`extension` with those training points remembered that it would place on another component."""
+    blocks = row_slices(features.shape[0], max(1, BLOCK_ENTRIES // len(extension.anchors.offsets)))
+    found = [heaviest_parts(extension.anchors.shares(features[block]), extension.anchors.parts) for block in blocks]
+    wrong = np.flatnonzero(np.concatenate(found) != parts)
+    if len(wrong) == 0:
+        return extension
+    return replace(extension, exceptions=features[wrong], exceptional_parts=parts[wrong])
+
+
+def mean_of_anchors(anchors: Anchors, shares: Array, parts: Array) -> Array:
+    """Mean of the coordinates of each point's anchors on its component; zero where it has none there."""
+    own = np.where(anchors.parts == parts[:, None], shares, 0.0)
+    total = own.sum(axis=1)
+    return (own @ anchors.coordinates) / np.where(total > 0, total, 1)[:, None]
+
+
+def heaviest_parts(shares: Array, parts: Array) -> Array:
+    """The component that holds most of each row's weight."""
+    if parts.max() == 0:
+        return np.zeros(len(shares), dtype=np.int64)
+    return np.asarray((sp.csr_matrix(shares) @ indicator(parts)).argmax(axis=1)).ravel().astype(np.int64)
+
+
+def indicator(parts: Array) -> Any:
+    """The sparse matrix with a one for every point in the column of its component."""
+    n = len(parts)
+    return sp.csr_matrix((np.ones(n), parts, np.arange(n + 1)), shape=(n, int(parts.max()) + 1))
+
+
+def weighted_simplex(scores: Array, weights: Array) -> Array:
+    """Rows ``weights_j max(scores_j - t, 0)`` with ``t`` such that each sums to one; exact, row by row.
+
+    Examples
+    --------
+    >>> weighted_simplex(np.array([[3.0, 2.0, 0.0]]), np.array([0.5, 0.5, 0.5]))
+    array([[0.75, 0.25, 0.  ]])
+    """
+    scores = scores - scores.max(axis=1, keepdims=True)  # the threshold is then not lost in large scores
+    order = np.argsort(-scores, axis=1, kind="stable")
+    sorted_scores, sorted_weights = np.take_along_axis(scores, order, axis=1), weights[order]
+    totals = np.cumsum(sorted_weights, axis=1)
+    candidates = (np.cumsum(sorted_weights * sorted_scores, axis=1) - 1) / totals
+    last = np.maximum((sorted_scores > candidates).sum(axis=1), 1) - 1
+    shares = np.maximum(scores - np.take_along_axis(candidates, last[:, None], axis=1), 0) * weights
+    return shares / shares.sum(axis=1, keepdims=True)
+
+
+def local_weights(distances: Array) -> Array:
+    """Weights ``(1/d - 1/R)^2`` of neighbours, ``R`` the largest distance; all of it on those at distance zero.
+
+    They interpolate: at a training point its own weight is one. They are continuous: a neighbour's weight is zero when
+    it leaves the neighbourhood.
+    """
+    radius = distances.max(axis=1, keepdims=True)
+    is_there = distances <= 1e-150 * radius
+    near = np.where(is_there | (radius == 0), 1.0, distances)
+    weights = (radius / near - 1) ** 2
+    weights = np.where(weights.sum(axis=1, keepdims=True) > 0, weights, 1.0)  # all at one distance
+    return np.where(is_there.any(axis=1, keepdims=True), is_there.astype(float), weights)
+
+
+def _product(features: Array, columns: Array) -> Array:
+    product: Any = features @ columns
+    return np.asarray(product.toarray() if is_sparse(product) else product)
+
+
+def _squared_norms(rows: Array) -> Array:
+    squares = rows.multiply(rows) if is_sparse(rows) else rows**2
+    return np.asarray(squares.sum(axis=1)).ravel()
