@@ -6,18 +6,23 @@ from importlib.util import find_spec
 from typing import Any, TypeAlias
 
 import numpy as np
+import scipy
 import scipy.sparse as sp
 from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from array_api_compat import device as device
 from array_api_compat import is_numpy_array as is_numpy_array
 from array_api_compat import to_device as to_device
 from sklearn import get_config
+from sklearn.utils.fixes import parse_version
 
 # A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them.
 Array: TypeAlias = Any
 
 # Half the spacing of float64 numbers around 1, the unit of every rounding bound.
 UNIT_ROUNDOFF = 2.0**-53
+
+# Whether scikit-learn can switch its array API on: it refuses to with an older SciPy.
+CAN_DISPATCH = parse_version(scipy.__version__) >= parse_version("1.14")
 
 # Below this many points moving to the GPU costs more than it saves.
 SMALLEST_FOR_CUDA = 1000

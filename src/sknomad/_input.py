@@ -37,8 +37,8 @@ def check_library(estimator: Any, X: Any, fitted: Array, method: str) -> None:
     mine, given = (_library(array) for array in (fitted, X))
     if mine != given:
         raise ValueError(
-            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace and the same device as "
-            f"those passed to fit(), {mine}, got {given}. Convert them, or fit again."
+            f"Inputs passed to {type(estimator).__name__}.{method}() must use the same namespace and the same device "
+            f"as those passed to fit(), {mine}, got {given}. Convert them, or fit again."
         )
 
 

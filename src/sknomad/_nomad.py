@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._arrays import Array, given_model, like_given, to_numpy
+from ._arrays import CAN_DISPATCH, Array, given_model, like_given, to_numpy
 from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from ._extend import extend
 from ._geodesics import geodesics, support
@@ -316,7 +316,7 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.metric in METRICS[1:]
-        tags.array_api_support = True
+        tags.array_api_support = CAN_DISPATCH
         return tags
 
 
