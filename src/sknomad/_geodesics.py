@@ -8,23 +8,14 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from ._arrays import Array, row_slices, to_numpy
-from ._points import Point, entries
-
-# Entries of Q formed at a time.
-BLOCK_ENTRIES = 2**22
+from ._arrays import Array
+from ._manifolds import rows_above
+from ._points import Point
 
 
 def support(point: Point, threshold: float) -> Any:
     """The entries of ``Q`` above `threshold` times the largest, as a symmetric CSR matrix, made in row blocks."""
-    n = point.n
-    # A psd matrix has its largest entry on the diagonal.
-    cut = threshold * float(entries(point, np.arange(n), np.arange(n)).max())
-    blocks = []
-    for block in row_slices(n, max(1, BLOCK_ENTRIES // n)):
-        rows = np.asarray(to_numpy(point.rows(block.start, block.stop)), dtype=np.float64)
-        blocks.append(sp.csr_matrix(np.where(rows > cut, rows, 0.0)))
-    Q = sp.vstack(blocks, format="csr")
+    Q = sp.vstack([rows for _, rows in rows_above(point, threshold)], format="csr")
     return (Q + Q.T) / 2
 
 

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ._arrays import Array, row_slices, to_numpy
-from ._points import Point
+from ._points import Point, SoftPoint, entries
 
-# Rows of Q looked at together: bounds the memory at n times this many numbers.
-BLOCK_ROWS = 512
+# Entries of Q looked at together.
+BLOCK_ENTRIES = 2**22
 
 
 def find_manifolds(point: Point, threshold: float) -> Array:
@@ -20,21 +21,43 @@ def find_manifolds(point: Point, threshold: float) -> Array:
 
     Labels count from 0 in the order in which components first appear.
     """
-    cut = threshold * max(float(block.max()) for block in _row_blocks(point))
-    graph = sp.vstack([sp.csr_matrix(block > cut) for block in _row_blocks(point)])
-    _, labels = connected_components(graph, directed=False)
+    labels = np.arange(point.n)
+    for block, rows in rows_above(point, threshold):
+        edges = rows.tocoo()
+        ends = (labels[edges.row + block.start], labels[edges.col])
+        graph = sp.coo_matrix((np.ones(edges.nnz, dtype=bool), ends), shape=(labels.max() + 1,) * 2)
+        labels = connected_components(graph, directed=False)[1][labels]
     return _by_first_appearance(labels)
+
+
+def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
+    """Blocks of rows of ``Q``, sparse: the entries above `threshold` times the largest, and no other."""
+    everyone = np.arange(point.n)
+    # A psd matrix has its largest entry on the diagonal.
+    cut = threshold * float(entries(point, everyone, everyone).max())
+    factors = _sparse_factors(point)
+    for block in row_slices(point.n, max(1, BLOCK_ENTRIES // point.n)):
+        if factors is None:
+            rows = sp.csr_matrix(np.asarray(to_numpy(point.rows(block.start, block.stop)), dtype=np.float64))
+        else:
+            rows = (factors[0][block] @ factors[1]).tocsr()
+        rows.data[rows.data <= cut] = 0
+        rows.eliminate_zeros()
+        yield block, rows
+
+
+def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
+    """Soft assignments as two sparse matrices of which ``Q`` is the product: a point has few cells."""
+    if not isinstance(point, SoftPoint):
+        return None
+    V = sp.csr_matrix(np.asarray(to_numpy(point.V), dtype=np.float64))
+    return V @ sp.diags(1 / np.asarray(to_numpy(point.sizes))), V.T.tocsr()
 
 
 def name_manifolds(parts: Array, min_size: int) -> Array:
     """The label of every component: -1 below `min_size` points, the others counted from 0."""
     is_large = np.bincount(parts) >= min_size
     return np.where(is_large, np.cumsum(is_large) - 1, -1)
-
-
-def _row_blocks(point: Point) -> Iterator[Array]:
-    for block in row_slices(point.n, BLOCK_ROWS):
-        yield np.asarray(to_numpy(point.rows(block.start, block.stop)))
 
 
 def _by_first_appearance(labels: Array) -> Array:

@@ -40,18 +40,29 @@ def find_order(point: Point, coordinates: Array, labels: Array, threshold: float
     n = len(labels)
     diagonal = entries(point, np.arange(n), np.arange(n))
     cut = threshold * diagonal.max()
-    order, angles = np.full(n, np.nan), np.full(n, np.nan)
-    is_closed = np.zeros(int(labels.max(initial=-1)) + 1, dtype=bool)
-    for label in range(len(is_closed)):
-        members = np.flatnonzero(labels == label)
-        angle, radius = _polar(coordinates[members])
-        is_closed[label] = _closes(point, members, angle, radius, diagonal[members].sum(), cut)
-        if is_closed[label]:
-            angles[members] = angle
-            order[members] = (rankdata(angle, method="average") - 1) / len(members)
-        else:
-            order[members] = (rankdata(coordinates[members, 0], method="average") - 1) / max(len(members) - 1, 1)
+    rings: dict[int, Array] = {}
+    angles = np.full(n, np.nan)
+    count = int(labels.max(initial=-1)) + 1
+    for label, members in enumerate(_members(labels, count)):
+        angles[members], radius = _polar(coordinates[members])
+        around = np.argsort(angles[members], kind="stable")
+        if _goes_round(angles[members][around], radius, diagonal[members].sum()):
+            rings[label] = members[around]
+    is_closed = np.zeros(count, dtype=bool)
+    is_closed[_linked(point, rings, cut)] = True
+    order = np.full(n, np.nan)
+    for label, members in enumerate(_members(labels, count)):
+        position = angles[members] if is_closed[label] else coordinates[members, 0]
+        last = len(members) if is_closed[label] else max(len(members) - 1, 1)
+        order[members] = (rankdata(position, method="average") - 1) / last
+    angles[(labels < 0) | ~np.append(is_closed, False)[labels]] = np.nan
     return Order(order, angles, is_closed)
+
+
+def _members(labels: Array, count: int) -> list[Array]:
+    """The points of every manifold."""
+    by_label = np.argsort(labels, kind="stable")
+    return np.split(by_label, np.searchsorted(labels[by_label], np.arange(count + 1)))[1:-1]
 
 
 def _polar(coordinates: Array) -> tuple[Array, Array]:
@@ -62,14 +73,20 @@ def _polar(coordinates: Array) -> tuple[Array, Array]:
     return np.where(angle < 2 * np.pi, angle, 0.0), np.hypot(scaled[:, 0], scaled[:, 1])
 
 
-def _closes(point: Point, members: Array, angle: Array, radius: Array, patches: float, cut: float) -> bool:
-    """Whether the points go once round the origin: no gap, a hole, and neighbours in angle linked by ``Q``."""
-    if len(members) < FEWEST_POINTS or not radius.any():
+def _goes_round(angles: Array, radius: Array, patches: float) -> bool:
+    """Whether points of ascending `angles` lie all around the origin, and around a hole."""
+    if len(angles) < FEWEST_POINTS or not radius.any():
         return False
-    around = np.argsort(angle, kind="stable")
-    gaps = np.diff(angle[around], append=angle[around[0]] + 2 * np.pi)
+    gaps = np.diff(angles, append=angles[0] + 2 * np.pi)
     hole = np.quantile(radius, 0.05) / np.sqrt(np.mean(radius**2))
-    if gaps.max() > WIDEST_GAP or hole < (CLEAR_HOLE if patches <= FEW_PATCHES else HOLE):
-        return False
-    ring = members[around]
-    return bool(np.mean(entries(point, ring, np.roll(ring, -1)) > cut) >= LINKED)
+    return bool(gaps.max() <= WIDEST_GAP and hole >= (CLEAR_HOLE if patches <= FEW_PATCHES else HOLE))
+
+
+def _linked(point: Point, rings: dict[int, Array], cut: float) -> list[int]:
+    """The manifolds whose points, taken in the order of `rings`, are linked by ``Q`` each to the next."""
+    if not rings:
+        return []
+    ends = np.concatenate([np.roll(ring, -1) for ring in rings.values()])
+    links = entries(point, np.concatenate(list(rings.values())), ends) > cut
+    shares = [part.mean() for part in np.split(links, np.cumsum([len(ring) for ring in rings.values()])[:-1])]
+    return [label for label, share in zip(rings, shares, strict=True) if share >= LINKED]
