@@ -21,7 +21,7 @@ def find_manifolds(point: Point, threshold: float) -> Array:
 
     Labels count from 0 in the order in which components first appear.
     """
-    labels = np.arange(point.n)
+    labels: Array = np.arange(point.n)
     for block, rows in rows_above(point, threshold):
         edges = rows.tocoo()
         ends = (labels[edges.row + block.start], labels[edges.col])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from dataclasses import fields, replace
 from typing import Any
 
@@ -64,11 +65,21 @@ def configured(solver: Any, tol: float, device: str, random_state: Any) -> Any:
     """
     if not isinstance(solver, str) or solver not in SOLVERS:
         return solver
-    is_seed = isinstance(random_state, int) and random_state >= 0
-    seed = random_state if is_seed else int(check_random_state(random_state).randint(2**31 - 1))
+    seed = _seed(random_state)
     if solver == "auto":
         auto = Auto.for_tolerance(tol, device)
         return replace(auto, soft=replace(auto.soft, random_state=seed))
     settings = {"device": device, "random_state": seed}
     names = {field.name for field in fields(SOLVERS[solver])}
     return SOLVERS[solver](**{name: value for name, value in settings.items() if name in names})
+
+
+def _seed(random_state: Any) -> int:
+    """`random_state` itself where it is a seed, otherwise one drawn from it."""
+    try:
+        generator = check_random_state(random_state)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"random_state must be an integer >= 0, a RandomState or None, got {random_state!r}. Pass 0 for the default."
+        ) from error
+    return int(random_state) if isinstance(random_state, numbers.Integral) else int(generator.randint(2**31 - 1))

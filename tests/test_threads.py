@@ -1,0 +1,142 @@
+"""Threads and processes: fits side by side give the serial answer, limits are restored, memory does not grow."""
+
+import threading
+import tracemalloc
+from concurrent.futures import ThreadPoolExecutor
+
+import joblib
+import numpy as np
+import pytest
+from threadpoolctl import threadpool_info
+
+from sknomad import NOMAD, datasets
+from sknomad.solvers import SoftAssignment
+
+
+def problems():
+    """Eight small data sets with the settings to fit them by."""
+    for seed in range(4):
+        yield datasets.moons(60, noise=0.1, random_state=seed)[0], {"K": 6, "tol": 1e-2}
+        yield datasets.moons(60, noise=0.1, random_state=seed)[0], {"K": 6, "solver": "soft", "random_state": seed}
+
+
+def answers(problem):
+    """What a fit says, and where it places new points."""
+    X, parameters = problem
+    model = NOMAD(**parameters).fit(X)
+    return model.embedding_, model.labels_, model.order_, model.transform(X[::3] + 0.01), model.certificate_.lower
+
+
+def agree(found, expected):
+    return all(
+        np.allclose(a, b, rtol=0, atol=1e-12, equal_nan=True)
+        for one, other in zip(found, expected, strict=True)
+        for a, b in zip(one, other, strict=True)
+    )
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_threads_agree_with_serial_fits():
+    """Four threads, eight fits each, all at once."""
+    jobs = list(problems())
+    serial = [answers(job) for job in jobs]
+    gate = threading.Barrier(4)
+
+    def work(shift):
+        gate.wait()
+        order = [(i + shift) % 8 for i in range(8)]
+        found = {i: answers(jobs[i]) for i in order}
+        return [found[i] for i in range(8)]
+
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(work, range(0, 8, 2)):
+            assert agree(found, serial)
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_joblib_agrees_with_serial_fits(backend):
+    jobs = list(problems())[:4]
+    found = joblib.Parallel(n_jobs=2, backend=backend)(joblib.delayed(answers)(job) for job in jobs)
+    assert agree(found, [answers(job) for job in jobs])
+
+
+def test_one_model_serves_many_threads(rng):
+    X, _ = datasets.two_rings(80)
+    model = NOMAD(K=12, tol=1e-2).fit(X)
+    new = X + 0.01 * rng.standard_normal(X.shape)
+    expected = model.transform(new)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: model.transform(new), range(16)):
+            assert np.array_equal(found, expected)
+
+
+def blas_threads():
+    return {info["filepath"]: info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
+
+
+class StoppedError(Exception):
+    """Raised by a callback."""
+
+
+def test_blas_threads_are_limited_and_restored():
+    X, _ = datasets.ring(30)
+    before, during = blas_threads(), []
+    assert before
+    NOMAD(K=4, n_threads=1, callback=lambda _: during.append(blas_threads())).fit(X)
+    assert all(set(seen.values()) == {1} for seen in during)
+    assert blas_threads() == before
+
+    def fail(_):
+        raise StoppedError
+
+    with pytest.raises(StoppedError):
+        NOMAD(K=4, n_threads=1, callback=fail).fit(X)
+    assert blas_threads() == before
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "two", True])
+def test_number_of_threads_is_checked(value):
+    with pytest.raises((TypeError, ValueError), match="n_threads must be an integer >= 1"):
+        NOMAD(K=2, n_threads=value).fit(datasets.ring(10)[0])
+
+
+@pytest.mark.parametrize("solver", ["admm", "soft"])
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_repeated_transforms_keep_no_memory(solver, rng):
+    X, _ = datasets.two_rings(100)
+    model = NOMAD(K=12, tol=1e-2, solver=solver).fit(X)
+    new = X[:5] + 0.01 * rng.standard_normal((5, 2))
+    for _ in range(20):
+        model.transform(new)
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        for _ in range(1000):
+            model.transform(new)
+        after, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert after - before < 5 * 2**20
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+def test_soft_assignments_need_no_square_array(rng):
+    """20,000 points on two rings: a tenth of the memory of one n x n array, for everything that is read off."""
+    n = 20_000
+    angle = rng.uniform(0, 2 * np.pi, n)
+    X = np.column_stack([np.cos(angle), np.sin(angle)]) + 0.01 * rng.standard_normal((n, 2))
+    X[n // 2 :] += [4, 0]
+    tracemalloc.start()
+    try:
+        model = NOMAD(K=12, solver=SoftAssignment(rank=48, sweeps=4), max_iter=4).fit(X)
+        model.transform(X[:1000] + 0.01)
+        shares = model.memberships_
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 0.1 * 8 * n**2
+    assert shares.shape == (n, 2)
+    assert model.is_closed_.tolist() == [True, True]
+    assert np.abs(model.transform(X[:500]) - model.embedding_[:500]).max() <= 1e-12
