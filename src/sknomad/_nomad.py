@@ -6,30 +6,28 @@ import math
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
-from ._arrays import CAN_DISPATCH, Array, given_model, like_given, to_numpy
+from ._arrays import CAN_DISPATCH, Array, given_model, like_given
 from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from ._extend import extend
-from ._geodesics import geodesics, support
-from ._input import METRICS, check_library, make_gram, read_table
+from ._fitted import FittedManifolds
+from ._input import METRICS, make_gram, read_table
 from ._manifolds import find_manifolds, name_manifolds
-from ._new_points import indicator
 from ._order import find_order
-from ._points import dense, product
 from ._problem import KMeansSDP
 from ._solution import Iterate, Solution
 from ._solve import solve
 from ._threads import limited_threads
 from ._validation import check_choice, check_integer, check_K, check_real
+from ._weights import read_copies
 from .solvers import configured
 
 DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")
 
 
-class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, FittedManifolds, ClusterMixin, BaseEstimator):
     """Separate and unroll manifolds by the nonnegative K-means SDP, with a proven optimality gap.
 
     Solves ``max <D, Q>`` over ``Q 1 = 1``, ``tr Q = K``, ``Q`` psd, ``Q >= 0``. The solution is a learned kernel of
@@ -160,7 +158,7 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None) -> NOMAD:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NOMAD:
         """Solve the program for `X`.
 
         Parameters
@@ -168,6 +166,9 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
         X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
             Data, or what `metric` says.
         y : ignored
+        sample_weight : array-like of shape (n_samples,), optional
+            How often each point counts, whole numbers. The same as repeating rows, and as costly; points of weight zero
+            are placed like new ones.
 
         Returns
         -------
@@ -176,7 +177,9 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
         """
         self._check_parameters()
         with limited_threads(self.n_threads):
-            gram = make_gram(read_table(self, X, reset=True), self.metric)
+            table = read_table(self, X, reset=True)
+            self._copies = read_copies(sample_weight, table)
+            gram = make_gram(self._repeated(table), self.metric)
             K = automatic_K(gram.n) if isinstance(self.K, str) and self.K == "auto" else check_K(self.K, gram.n)
             task = FitTask(self, X, self.max_iter)
             self.solution_: Solution = solve(
@@ -189,11 +192,11 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
                 callback=listen(self.callback, self._line_writer(), task.listener),
                 grade=self.grade,
             )
-            self._read(K, given_model(X))
+            self._read(K, table, given_model(X))
             task.end()
         return self
 
-    def _read(self, K: float, model: Array) -> None:
+    def _read(self, K: float, table: Array, model: Array) -> None:
         """Set the fitted attributes, in the array library of `model`."""
         self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
         self._point = self.solution_.point
@@ -202,90 +205,31 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
         parts = find_manifolds(base, self.threshold)
         coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
         self._names = name_manifolds(parts, self.min_component_size).tolist()
-        labels = np.array(self._names)[parts]
-        positions = find_order(base, coordinates[:, :2], labels, self.threshold)
-        self.n_manifolds_ = len(positions.is_closed)
-        self.labels_ = like_given(labels, model)
+        order, angles, is_closed = find_order(base, coordinates[:, :2], np.array(self._names)[parts], self.threshold)
+        if self._copies is not None:
+            parts, coordinates = self._copies.given(parts, 0), self._copies.given(coordinates, 0.0)
+            order, angles = self._copies.given(order, np.nan), self._copies.given(angles, np.nan)
+            if len(absent := self._copies.absent):
+                new = self._copies.columns(table[absent], pairwise=self._is_pairwise)
+                parts[absent], coordinates[absent] = self._extension.place(new)
+        self.n_manifolds_ = len(is_closed)
+        self.labels_ = like_given(np.array(self._names)[parts], model)
         self.embedding_ = like_given(coordinates[:, : self.n_components], model)
-        self.order_ = like_given(positions.order, model)
-        self.circular_coordinates_ = like_given(positions.circular_coordinates, model)
-        self.is_closed_ = like_given(positions.is_closed, model)
+        self.order_ = like_given(order, model)
+        self.circular_coordinates_ = like_given(angles, model)
+        self.is_closed_ = like_given(is_closed, model)
         self._n_features_out = self.n_components
 
-    def transform(self, X: Any) -> Array:
-        """Coordinates of points, each by itself: those of training points are their `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
-            Points, or their kernel values or distances to the training points, as `metric` says.
-
-        Returns
-        -------
-        array of shape (n_points, n_components)
-            In the coordinate system of the manifold that `predict` names.
-        """
-        _, coordinates = self._place(X, "transform")
-        return like_given(coordinates[:, : self._n_features_out], given_model(X))
-
-    def predict(self, X: Any) -> Array:
-        """Manifold of each point, as in `labels_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
-            As for `transform`.
-
-        Returns
-        -------
-        array of shape (n_points,)
-        """
-        parts, _ = self._place(X, "predict")
-        return like_given(np.array(self._names)[parts], given_model(X))
-
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit to `X` and return `embedding_`."""
-        return self.fit(X).embedding_
+        return self.fit(X, sample_weight=sample_weight).embedding_
 
-    def fit_predict(self, X: Any, y: Any = None) -> Array:
+    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit to `X` and return `labels_`."""
-        return self.fit(X).labels_
+        return self.fit(X, sample_weight=sample_weight).labels_
 
-    def geodesic_distances(self, indices: Any = None) -> Array:
-        """Lengths of shortest paths over the entries of ``Q`` that connect points.
-
-        An edge is ``Q_ii + Q_jj - 2 Q_ij`` long, the squared distance of two rows of a root of ``Q``: small steps are
-        then shorter than large ones, so that paths follow the manifold, and on a ring lengths are arc lengths.
-
-        Parameters
-        ----------
-        indices : int or array-like of int, optional
-            Points to start from; None is all of them.
-
-        Returns
-        -------
-        array of shape (n_samples, n_samples), or a row for each of `indices`
-            Infinite between manifolds.
-        """
-        check_is_fitted(self)
-        return like_given(geodesics(support(self._point.unmixed, self.threshold), indices), given_model(self.labels_))
-
-    @property
-    def affinity_(self) -> Any:
-        """The feasible ``Q``, dense, or the entries of ``Q`` that connect points as a CSR matrix."""
-        check_is_fitted(self)
-        if self.affinity == "sparse":
-            return support(self._point.unmixed, self.threshold)
-        return like_given(dense(self._point), given_model(self.labels_))
-
-    @property
-    def memberships_(self) -> Array:
-        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds_)."""
-        check_is_fitted(self)
-        labels = np.asarray(to_numpy(self.labels_))
-        # Points labelled -1 belong to a last column that is left out.
-        columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
-        return like_given(product(self._point, columns), given_model(self.labels_))
+    def _repeated(self, X: Array) -> Array:
+        return X if self._copies is None else self._copies.repeated(X, pairwise=self._is_pairwise)
 
     def _check_parameters(self) -> None:
         check_choice(self.metric, "metric", METRICS)
@@ -305,17 +249,10 @@ class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, TransformerMi
     def _line_writer(self) -> LineWriter | None:
         return LineWriter(type(self).__name__) if self.verbose else None
 
-    def _place(self, X: Any, method: str) -> tuple[Array, Array]:
-        """Component and coordinates of points."""
-        check_is_fitted(self)
-        check_library(self, X, self.embedding_, method)
-        with limited_threads(self.n_threads):
-            return self._extension.place(read_table(self, X, reset=False))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric in METRICS[1:]
+        tags.input_tags.pairwise = self._is_pairwise
         tags.array_api_support = CAN_DISPATCH
         return tags
 

@@ -23,6 +23,8 @@ LINKED = 0.98
 # The hole: the distance from the origin that 95 % of the points exceed, in units of its root mean square. Up to seven
 # patches (six around one) may lie in a circle even on a disc, so that the hole itself must be clear.
 HOLE, CLEAR_HOLE, FEW_PATCHES = 1 / 3, 0.8, 7
+# Digits of a position that tell points apart.
+ORDER_DIGITS = 9
 # Fewer points than this have no shape.
 FEWEST_POINTS = 5
 
@@ -54,9 +56,15 @@ def find_order(point: Point, coordinates: Array, labels: Array, threshold: float
     for label, members in enumerate(_members(labels, count)):
         position = angles[members] if is_closed[label] else coordinates[members, 0]
         last = len(members) if is_closed[label] else max(len(members) - 1, 1)
-        order[members] = (rankdata(position, method="average") - 1) / last
+        order[members] = (rankdata(_rounded(position), method="average") - 1) / last
     angles[(labels < 0) | ~np.append(is_closed, False)[labels]] = np.nan
     return Order(order, angles, is_closed)
+
+
+def _rounded(position: Array) -> Array:
+    """Positions without their last digits, so that equal points share a rank."""
+    size = np.abs(position).max()
+    return np.round(position / size, ORDER_DIGITS) if size > 0 else position
 
 
 def _members(labels: Array, count: int) -> list[Array]:

@@ -80,6 +80,6 @@ def _seed(random_state: Any) -> int:
         generator = check_random_state(random_state)
     except (TypeError, ValueError) as error:
         raise ValueError(
-            f"random_state must be an integer >= 0, a RandomState or None, got {random_state!r}. Pass 0 for the default."
+            f"random_state must be an integer >= 0, a RandomState or None, got {random_state!r}. The default is 0."
         ) from error
     return int(random_state) if isinstance(random_state, numbers.Integral) else int(generator.randint(2**31 - 1))

@@ -1,0 +1,126 @@
+"""What a fitted model can be asked: the place of points, distances along manifolds, ``Q`` itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from ._arrays import Array, given_model, like_given, to_numpy
+from ._geodesics import geodesics, support
+from ._input import METRICS, check_library, read_table
+from ._new_points import Extension, indicator
+from ._points import MixedPoint, dense, product
+from ._threads import limited_threads
+from ._weights import Copies
+
+
+class FittedManifolds(TransformerMixin):
+    """Questions to a model that has found manifolds; `fit` sets what is named here, all results come from it."""
+
+    labels_: Array
+    embedding_: Array
+    n_manifolds_: int
+    metric: str
+    threshold: float
+    affinity: str
+    n_threads: int | None
+    _n_features_out: int
+    _point: MixedPoint  # the feasible Q
+    _extension: Extension  # how new points are placed
+    _names: list[int]  # label of each connected component
+    _copies: Copies | None  # where weights repeat points
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, each by itself: those of training points are their `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            Points, or their kernel values or distances to the training points, as `metric` says.
+
+        Returns
+        -------
+        array of shape (n_points, n_components)
+            In the coordinate system of the manifold that `predict` names.
+        """
+        _, coordinates = self._place(X, "transform")
+        return like_given(coordinates[:, : self._n_features_out], given_model(X))
+
+    def predict(self, X: Any) -> Array:
+        """Manifold of each point, as in `labels_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            As for `transform`.
+
+        Returns
+        -------
+        array of shape (n_points,)
+        """
+        parts, _ = self._place(X, "predict")
+        return like_given(np.array(self._names)[parts], given_model(X))
+
+    def geodesic_distances(self, indices: Any = None) -> Array:
+        """Lengths of shortest paths over the entries of ``Q`` that connect points.
+
+        An edge is ``Q_ii + Q_jj - 2 Q_ij`` long, the squared distance of two rows of a root of ``Q``: small steps are
+        then shorter than large ones, so that paths follow the manifold, and on a ring lengths are arc lengths.
+
+        Parameters
+        ----------
+        indices : int or array-like of int, optional
+            Points to start from; None is all of them.
+
+        Returns
+        -------
+        array of shape (n_samples, n_samples), or a row for each of `indices`
+            Infinite between manifolds.
+        """
+        check_is_fitted(self)
+        distances = geodesics(self._support(), indices)
+        return like_given(distances, given_model(self.labels_))
+
+    @property
+    def affinity_(self) -> Any:
+        """The feasible ``Q``, dense, or the entries of ``Q`` that connect points as a CSR matrix."""
+        check_is_fitted(self)
+        if self.affinity == "sparse":
+            return self._support()
+        Q = dense(self._point)
+        return like_given(Q if self._copies is None else self._copies.square(Q), given_model(self.labels_))
+
+    @property
+    def memberships_(self) -> Array:
+        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds_)."""
+        check_is_fitted(self)
+        labels = np.asarray(to_numpy(self.labels_))
+        labels = labels if self._copies is None else labels[self._copies.of]
+        # Points labelled -1 belong to a last column that is left out.
+        columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
+        shares = product(self._point, columns)
+        return like_given(
+            shares if self._copies is None else self._copies.given(shares, 0.0), given_model(self.labels_)
+        )
+
+    def _support(self) -> Any:
+        """The entries of ``Q`` that connect points."""
+        Q = support(self._point.unmixed, self.threshold)
+        return Q if self._copies is None else self._copies.square(Q)
+
+    @property
+    def _is_pairwise(self) -> bool:
+        return self.metric in METRICS[1:]
+
+    def _place(self, X: Any, method: str) -> tuple[Array, Array]:
+        """Component and coordinates of points."""
+        check_is_fitted(self)
+        check_library(self, X, self.embedding_, method)
+        with limited_threads(self.n_threads):
+            table = read_table(self, X, reset=False)
+            if self._copies is not None:
+                table = self._copies.columns(table, pairwise=self._is_pairwise)
+            return self._extension.place(table)
