@@ -242,5 +242,7 @@ def test_wrong_new_points_are_named():
     model = NOMAD(K=4).fit(datasets.ring(20)[0])
     with pytest.raises(ValueError, match="3 features, but NOMAD is expecting 2"):
         model.transform(np.ones((2, 3)))
+    with pytest.raises(ValueError, match="distances must be nonnegative, got -1"):
+        NOMAD(K=2, metric="precomputed_distance").fit(1 - np.eye(5)).transform(-np.ones((1, 5)))
     with pytest.raises(ValueError, match="X has 1 non-finite values"):
         model.predict([[np.nan, 0.0]])

@@ -14,6 +14,7 @@ from ._input import METRICS, check_library, read_table
 from ._new_points import Extension, indicator
 from ._points import MixedPoint, dense, product
 from ._threads import limited_threads
+from ._validation import check_distances
 from ._weights import Copies
 
 
@@ -121,6 +122,8 @@ class FittedManifolds(TransformerMixin):
         check_library(self, X, self.embedding_, method)
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=False)
+            if self.metric == "precomputed_distance":
+                check_distances(table)
             if self._copies is not None:
                 table = self._copies.columns(table, pairwise=self._is_pairwise)
             return self._extension.place(table)

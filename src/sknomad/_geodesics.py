@@ -12,6 +12,9 @@ from ._arrays import Array
 from ._manifolds import rows_above
 from ._points import Point
 
+# Nearest points of each that ways round are sought through: more drop few further edges.
+DETOURS = 16
+
 
 def support(point: Point, threshold: float) -> Any:
     """The entries of ``Q`` above `threshold` times the largest, as a symmetric CSR matrix, made in row blocks."""
@@ -24,9 +27,36 @@ def geodesics(Q: Any, sources: Array | None = None) -> Array:
 
     An edge is ``Q_ii + Q_jj - 2 Q_ij`` long.
     """
+    return np.asarray(dijkstra(without_detours(edge_lengths(Q)), directed=True, indices=sources))
+
+
+def edge_lengths(Q: Any) -> Any:
+    """The CSR matrix of edge lengths; a stored zero is an edge of length zero, between equal rows of ``Q``."""
     diagonal = Q.diagonal()
     graph = Q.tocoo()
-    lengths = np.maximum(diagonal[graph.row] + diagonal[graph.col] - 2 * graph.data, 0)
-    # A stored zero is an edge of length zero: equal rows of Q are at no distance.
-    graph = sp.csr_matrix((lengths, (graph.row, graph.col)), shape=Q.shape)
-    return np.asarray(dijkstra(graph, directed=True, indices=sources))
+    is_edge = graph.row != graph.col
+    rows, columns = graph.row[is_edge], graph.col[is_edge]
+    lengths = np.maximum(diagonal[rows] + diagonal[columns] - 2 * graph.data[is_edge], 0)
+    return sp.csr_matrix((lengths, (rows, columns)), shape=Q.shape)
+
+
+def without_detours(graph: Any) -> Any:
+    """The graph without the edges that two others undercut: no shortest path has one.
+
+    Lengths are squared distances, so most edges of a neighbourhood go: on a ring only those to the next points stay.
+    Both edges of a shorter way round are shorter than the edge they replace, so by induction every length of a shortest
+    path stays what it is.
+    """
+    kept = np.ones(graph.nnz, dtype=bool)
+    ways = np.full(graph.shape[0], np.inf)
+    for i in range(graph.shape[0]):
+        edges = slice(graph.indptr[i], graph.indptr[i + 1])
+        near, lengths = graph.indices[edges], graph.data[edges]
+        for k in np.argsort(lengths)[:DETOURS]:
+            onward = slice(graph.indptr[near[k]], graph.indptr[near[k] + 1])
+            reached = graph.indices[onward]
+            ways[reached] = np.minimum(ways[reached], lengths[k] + graph.data[onward])
+        kept[edges] = ways[near] >= lengths
+        ways.fill(np.inf)
+    rows = np.repeat(np.arange(graph.shape[0]), np.diff(graph.indptr))[kept]
+    return sp.csr_matrix((graph.data[kept], (rows, graph.indices[kept])), shape=graph.shape)

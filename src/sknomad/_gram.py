@@ -13,7 +13,7 @@ import scipy.linalg as la
 import scipy.sparse as sp
 
 from ._arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
-from ._validation import DEFINITE_TOLERANCE, check_square, check_table
+from ._validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
 
 # Outside this range squares of the numbers, or squares of those, leave float64.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
@@ -118,10 +118,7 @@ class Gram:
         Distances need not be Euclidean; an indefinite result is allowed.
         """
         distances = check_square(distances, "distances")
-        if float(distances.min()) < 0:
-            raise ValueError(
-                f"distances must be nonnegative, got {float(distances.min()):.3g}. Pass similarities as a kernel."
-            )
+        check_distances(distances)
         distances, exponent = _tame(distances, "distances")
         return cls(kernel=-(distances**2) / 2, unit=_power_of_two(2 * exponent), frame=Frame(exponent))
 

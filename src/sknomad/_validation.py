@@ -81,6 +81,13 @@ def check_finite(X: Array, name: str) -> None:
     )
 
 
+def check_distances(distances: Array) -> None:
+    """Refuse negative distances."""
+    least = float(distances.min())
+    if least < 0:
+        raise ValueError(f"distances must be nonnegative, got {least:.3g}. Pass similarities as a kernel.")
+
+
 def check_square(D: Any, name: str) -> Array:
     """`D` as a finite, symmetric float64 matrix; tiny asymmetry is averaged away."""
     D = check_table(D, name, accept_sparse=True)

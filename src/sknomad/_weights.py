@@ -55,8 +55,7 @@ class Copies:
         counts = np.bincount(self.of, minlength=len(self.first))
         shares = 1 / counts[self.of]
         mean: Any = sp.csr_matrix((shares, (self.of, np.arange(len(self.of)))), shape=(len(counts), len(self.of)))
-        result: Any = mean @ Q @ mean.T
-        return result.tocsr() if sp.issparse(result) else result
+        return mean @ Q @ mean.T
 
 
 def read_copies(sample_weight: Any, X: Array) -> Copies | None:
