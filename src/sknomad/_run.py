@@ -88,7 +88,7 @@ class Run:
             every = LOOK_EVERY_LARGE if self.problem.n > LARGE else LOOK_EVERY
             if self.first_multiplier is None:
                 self.first_multiplier, self.next_look = self.iteration, self.iteration - 1 + every
-        if self.iteration < self.next_look:
+        if self.iteration < self.next_look and not self.iterate.is_milestone:
             return False
         done = self.iteration - (self.first_multiplier or 0)
         self.next_look = self.iteration + max(every, math.ceil(done * (LOOK_GROWTH - 1)))

@@ -55,12 +55,15 @@ class Iterate:
         What the solver knows of its own progress; recorded, never believed.
     extra : mapping
         Whatever the solver needs to continue from here.
+    is_milestone : bool
+        Whether the solver has worked towards this iterate: it then deserves a thorough look.
     """
 
     Q: Any
     N: Any = None
     residuals: Mapping[str, float] = field(default_factory=dict)
     extra: Mapping[str, Any] = field(default_factory=dict)
+    is_milestone: bool = False
 
     @property
     def point(self) -> Point:

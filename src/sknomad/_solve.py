@@ -143,7 +143,7 @@ def _loop(
         run.iterate = iterate
         run.iteration += 1
         if run.look_is_due():
-            if run.judge():
+            if run.judge(thorough=iterate.is_milestone):
                 return Status.CERTIFIED
             if keeper is not None:
                 keeper.save_if_due(run)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 from .._arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
@@ -15,6 +16,9 @@ from .._projections import project_spectraplex
 from .._solution import Iterate, NegativePart
 from .._validation import check_integer, check_real
 from ._anchor import REFLECTION, Anchor
+from ._polish import LARGEST as POLISHED_UP_TO
+from ._polish import Projector, polish
+from ._polish import is_due as polish_is_due
 from ._state import (
     GramOperator,
     Residuals,
@@ -32,8 +36,13 @@ from ._subspace import LeadingProjector
 FORM_BELOW = 30_000
 # n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
 ARRAYS_OF_THE_JUDGE, ARRAYS = 7.6, 6.4
+# Arrays of more than so many bytes go back to the system at once on a CPU; below, holes between them remain.
+RETURNED_AT_ONCE = 2**25
+LARGE_ARRAYS_OF_THE_JUDGE, LARGE_ARRAYS = 7.9, 2.6
 # Steps before the value of Q is near its limit, and those after which a bound sought alone makes little progress.
 SETTLED, LONGEST_TRUST = 50, 75
+# Towards small gaps feasibility is what takes longest: the primal residual is kept this much below the dual one.
+ANCHORED_BIAS = 10.0
 # Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
 EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
@@ -93,7 +102,9 @@ class ADMM:
         # Beyond the full decompositions: the state, and for the proof one float64 array.
         bytes_per_entry = itemsize(model) + 8 + 2.0
         if problem.n <= FORM_BELOW:
-            bytes_per_entry = ARRAYS_OF_THE_JUDGE * 8 + ARRAYS * itemsize(model)
+            is_large = not is_on_gpu(model) and 8 * problem.n**2 > RETURNED_AT_ONCE
+            judge, own = (LARGE_ARRAYS_OF_THE_JUDGE, LARGE_ARRAYS) if is_large else (ARRAYS_OF_THE_JUDGE, ARRAYS)
+            bytes_per_entry = judge * 8 + own * itemsize(model)
         return int(bytes_per_entry * problem.n**2)
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
@@ -123,7 +134,7 @@ class ADMM:
                 residuals = advance_and_measure(T, U, weights, REFLECTION)
                 anchor.average(T, row_blocks(problem.n))
                 if anchor.is_spent(residuals.primal, step):
-                    rho *= _rebalance(T, residuals)
+                    rho *= _rebalance(T, residuals, ANCHORED_BIAS)
                     anchor = Anchor(T)
             elif step % self.balance_every == 0 or step == 1:
                 if trusted > -math.inf and step >= SETTLED:
@@ -132,7 +143,7 @@ class ADMM:
                 residuals = advance_and_measure(T, U, weights, self.relaxation)
             else:
                 advance(T, U, weights, self.relaxation)
-            yield Iterate(
+            iterate = Iterate(
                 SpectralPoint(U, weights),
                 N=NegativePart(T, rho),
                 residuals={"primal_residual": residuals.primal, "dual_residual": residuals.dual, "penalty": rho},
@@ -145,6 +156,14 @@ class ADMM:
                     **(anchor.state() if anchor else {}),
                 },
             )
+            yield iterate
+            if anchor is not None and problem.n <= POLISHED_UP_TO and polish_is_due(step):
+                yield from polish(iterate, step, rho, gram, partial(self._continued_projector, problem, model, iterate))
+
+    def _continued_projector(self, problem: KMeansSDP, model: Array, iterate: Iterate) -> Projector:
+        leading = LeadingProjector(problem.K - 1, EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU)
+        leading.restore(iterate.extra, model)
+        return self._projector(problem, model, leading)
 
     def _balances_at(self, step: int) -> bool:
         return step > 0 and step % self.balance_every == 0 and step < self.balance_until
@@ -168,9 +187,7 @@ class ADMM:
             return namespace(model).asarray(like(start.extra["T"], model), copy=True), float(start.extra["rho"])
         return warm_state(problem, start, rho, model), rho
 
-    def _projector(
-        self, problem: KMeansSDP, model: Array, leading: LeadingProjector
-    ) -> Callable[[StepMatrix], tuple[Array, Array]]:
+    def _projector(self, problem: KMeansSDP, model: Array, leading: LeadingProjector) -> Projector:
         if problem.n <= self.exact_below:
             return lambda A: project_spectraplex(A.formed(), problem.K - 1)
         if problem.n <= FORM_BELOW:
@@ -189,9 +206,12 @@ def _first_columns(problem: KMeansSDP, start: Iterate | None, model: Array) -> A
     return like(start.point.root(), model)
 
 
-def _rebalance(T: Array, residuals: Residuals) -> float:
-    """Change the penalty of the state `T` so that both residuals move towards each other; returns the factor."""
-    ratio = residuals.primal / max(residuals.dual, 1e-300)
+def _rebalance(T: Array, residuals: Residuals, bias: float = 1.0) -> float:
+    """Change the penalty of the state `T` so that both residuals move towards each other; returns the factor.
+
+    With a `bias` the primal one is to become so much smaller than the dual one.
+    """
+    ratio = bias * residuals.primal / max(residuals.dual, 1e-300)
     if 1 / 3 <= ratio <= 3:
         return 1.0
     factor = min(max(math.sqrt(ratio), 1 / 3), 3.0)
