@@ -92,7 +92,7 @@ def measure_here(name, n, repeats, once_from):
 
 def measure(name, n, options):
     """The better row of one thread and all threads; a slow solver gets one try."""
-    threads = ["1", str(os.cpu_count())]
+    threads = ["1", str(len(os.sched_getaffinity(0)))]
     if name not in ONE_THREAD_FIRST:
         threads.reverse()
     first = measure_with(threads[0], name, n, options)
