@@ -5,6 +5,7 @@ from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._gram import Gram
 from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
+from ._kmeans_estimator import CertifiedKMeans
 from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
@@ -21,6 +22,7 @@ __all__ = [
     "CPRankProfile",
     "Certificate",
     "CertificateError",
+    "CertifiedKMeans",
     "ConditionalGradientResult",
     "DensePoint",
     "FactorPoint",

@@ -4,20 +4,24 @@ from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from ._arrays import UNIT_ROUNDOFF
+from ._arrays import UNIT_ROUNDOFF, Array, to_numpy
 from ._certify import GRADES
+from ._cuts import Multipliers
 from ._gram import Gram
 from ._kmeans import kmeans_objective, lloyd_iterate, memberships
+from ._memory import check_memory
 from ._problem import KMeansSDP
 from ._run import Progress
-from ._solution import Status
+from ._solution import Iterate, NegativePart, Solution, Status
 from ._solve import solve
 from ._validation import check_choice, check_integer, check_real
+from .solvers import resolve
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,8 @@ class KMeansCertificate:
     n_clusters: int
     status: Status  # why the search for a better bound ended
     seconds: float
+    labels: Array = field(repr=False, compare=False)  # (n,) integers, the clustering
+    multipliers: Multipliers | None = field(repr=False, compare=False)  # what the bound rests on; None: on nothing
 
     @property
     def gap(self) -> float:
@@ -89,19 +95,33 @@ def certify_kmeans(
         raise ValueError(
             f"n_clusters must lie between the {found} distinct labels and n_samples={gram.n}, got {n_clusters}."
         )
+    return prove(gram, labels, K, tol=tol, grade=grade, max_iter=max_iter, max_seconds=max_seconds)[0]
+
+
+def prove(
+    gram: Gram, labels: Any, K: int, *, tol: float, grade: str, max_iter: int, max_seconds: float | None,
+    solver: Any = "auto",
+) -> tuple[KMeansCertificate, Solution]:  # fmt: skip
+    """The certificate of a clustering into at most `K` groups, and the solution of the program behind it."""
     problem, inertia = KMeansSDP(gram, K), kmeans_objective(gram, labels)
+    explained = gram.trace - inertia
+    # An error of tol in the inertia is this one in the value of the program.
+    tol_of_value = tol * inertia / explained if tol * inertia < explained else 1.0
+    start = None if problem.is_trivial else lloyd_iterate(problem, labels)
+    solver = resolve(solver, problem, tol_of_value)
+    check_memory(problem, solver)
+    witness = Witness(solver, start)
 
     def is_proven(progress: Progress) -> bool:
+        witness.see(progress)
         return inertia - inertia_bound(gram, progress.upper) <= tol * inertia
 
-    explained = max(gram.trace - inertia, np.finfo(float).tiny)
-    start = None if problem.is_trivial else lloyd_iterate(problem, labels)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what remains open is what this function reports
+        warnings.simplefilter("ignore")  # what remains open is what the certificate says
         solution = solve(
             problem,
-            # An error of tol in the inertia is this one in the value of the program.
-            tol=min(tol * inertia / explained, 1.0),
+            witness,
+            tol=tol_of_value,
             grade=grade,
             max_iter=max_iter,
             max_seconds=max_seconds,
@@ -110,7 +130,42 @@ def certify_kmeans(
         )
     proof = solution.certificate
     bound = min(inertia_bound(gram, proof.upper), inertia)
-    return KMeansCertificate(inertia, bound, proof.grade, K, solution.status, solution.seconds)
+    codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
+    status, seconds, multipliers = solution.status, solution.seconds, witness.multipliers(proof.upper)
+    return KMeansCertificate(inertia, bound, proof.grade, K, status, seconds, codes, multipliers), solution
+
+
+class Witness:
+    """A solver that remembers the multiplier behind the best upper bound proven so far."""
+
+    def __init__(self, solver: Any, start: Iterate | None):
+        self.solver, self.current, self.upper = solver, start, math.inf
+        self.N: Array = None if start is None else start.N
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.solver, name)
+
+    def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
+        """Pass on the steps of the solver."""
+        for iterate in self.solver.iterates(problem, start):
+            self.current = iterate
+            yield iterate
+
+    def see(self, progress: Progress) -> None:
+        """Keep the current multiplier if the bound has just improved."""
+        if progress.upper < self.upper:
+            self.upper = progress.upper
+            # What is known after the first step was read off the start.
+            self.N = self.N if progress.iteration == 1 else self._formed()
+
+    def multipliers(self, upper: float) -> Multipliers | None:
+        """What proves `upper`: the last look of a run comes after the last callback."""
+        N = self._formed() if upper < self.upper else self.N
+        return None if N is None or math.isinf(upper) else Multipliers(np.asarray(to_numpy(N)))
+
+    def _formed(self) -> Array:
+        N = None if self.current is None else self.current.N
+        return N.formed() if isinstance(N, NegativePart) else N
 
 
 def inertia_bound(gram: Gram, upper: float) -> float:
