@@ -1,5 +1,6 @@
 """sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
 
+from ._archive import FormatError
 from ._certified_kmeans import KMeansCertificate, certify_kmeans
 from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
@@ -12,6 +13,7 @@ from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoi
 from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diagonal_dominance_factor
 from ._problem import KMeansSDP
 from ._run import Progress
+from ._saving import load
 from ._solution import Certificate, CertificateError, Iterate, Solution, Status
 from ._solve import solve
 
@@ -26,6 +28,7 @@ __all__ = [
     "ConditionalGradientResult",
     "DensePoint",
     "FactorPoint",
+    "FormatError",
     "Gram",
     "Iterate",
     "KMeansCertificate",
@@ -46,6 +49,7 @@ __all__ = [
     "diagonal_dominance_factor",
     "kmeans_objective",
     "lloyd_iterate",
+    "load",
     "repair",
     "solve",
     "symmetric_nmf",

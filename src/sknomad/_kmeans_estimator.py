@@ -19,6 +19,7 @@ from ._gram import Gram
 from ._points import Point
 from ._problem import KMeansSDP
 from ._rounding import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
+from ._saving import Saveable
 from ._validation import check_choice, check_finite, check_integer, check_real
 from .solvers import SoftAssignment
 
@@ -26,7 +27,7 @@ from .solvers import SoftAssignment
 SOFT_IMPROVEMENT = 1e-4
 
 
-class CertifiedKMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """K-means clustering with a proven bound on how much better any clustering could be.
 
     Labels come from k-means++ starts, from soft assignments and from the K-means SDP itself, rounded in several ways;

@@ -16,6 +16,7 @@ from ._input import METRICS, make_gram, read_table
 from ._manifolds import find_manifolds, name_manifolds
 from ._order import find_order
 from ._problem import KMeansSDP
+from ._saving import Saveable
 from ._solution import Iterate, Solution
 from ._solve import solve
 from ._threads import limited_threads
@@ -27,7 +28,9 @@ DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")
 
 
-class NOMAD(ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, FittedManifolds, ClusterMixin, BaseEstimator):
+class NOMAD(
+    Saveable, ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, FittedManifolds, ClusterMixin, BaseEstimator
+):
     """Separate and unroll manifolds by the nonnegative K-means SDP, with a proven optimality gap.
 
     Solves ``max <D, Q>`` over ``Q 1 = 1``, ``tr Q = K``, ``Q`` psd, ``Q >= 0``. The solution is a learned kernel of

@@ -65,6 +65,7 @@ def _add_fit(commands: Any) -> None:
     fit.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
     fit.add_argument("--solver", default="auto", choices=list(SOLVERS), help="how to solve (default: auto)")
     fit.add_argument("--key", help="which array of an npz file to read")
+    fit.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model, to be read by sknomad.load")
     _add_common(fit)
 
 
@@ -110,6 +111,8 @@ def _check_out(options: argparse.Namespace) -> None:
     """Before the work, so that no result is lost to a place that cannot take it."""
     if options.out is not None:
         check_out(options.out, overwrite=options.overwrite)
+    if getattr(options, "save", None) is not None and not options.save.resolve().parent.is_dir():
+        raise ValueError(f"--save must name a file in an existing folder, got {str(options.save)!r}.")
 
 
 def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str, solver: str = "auto") -> int:
@@ -127,6 +130,9 @@ def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str, s
     if options.out is not None:
         paths = write_run(options.out, model, summary, X, overwrite=options.overwrite)
         _say(f"Wrote {', '.join(path.name for path in paths)} to {options.out}.")
+    if getattr(options, "save", None) is not None:
+        model.save(options.save)
+        _say(f"Wrote {options.save}.")
     print(json.dumps(summary, indent=2) if options.json else describe(summary))
     return _exit_code(model.solution_.status)
 

@@ -1,0 +1,194 @@
+"""Values of this library as JSON and arrays, and back: only types on a list, so that reading cannot run anything.
+
+JSON's own values stand for themselves. Everything else is an object with a ``type``: ``float`` (not a finite number),
+``tuple``, ``dict``, ``array`` and ``scalar`` (NumPy's, by the name of an array), ``text`` (an array of Python strings),
+``sparse``, ``status``, and ``record`` (one of the classes below, by its fields).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import numpy as np
+import scipy.sparse as sp
+from array_api_compat import is_array_api_obj
+
+from ._archive import FormatError, portable
+from ._arrays import Array, is_sparse
+from ._gram import Gram
+from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from ._problem import KMeansSDP
+from ._solution import Certificate, Iterate, NegativePart, Solution, Status
+
+Class = TypeVar("Class", bound=type[Any])
+
+# Dataclasses that may be written and read; files below add their own.
+RECORDS: dict[str, type[Any]] = {
+    cls.__name__: cls
+    for cls in (
+        Certificate, DensePoint, FactorPoint, Iterate, KMeansSDP, MixedPoint, NegativePart, SoftPoint, Solution,
+        SpectralPoint,
+    )
+}  # fmt: skip
+# What determines a Gram: stored, not measured anew, so that every number comes back to the bit.
+GRAM_FIELDS = ("_factor", "_kernel", "unit", "_spread", "n", "trace", "norm", "forming_error")
+SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array)}
+
+
+def saved(cls: Class) -> Class:
+    """Class decorator: a dataclass that may be part of what is saved."""
+    RECORDS[cls.__name__] = cls
+    return cls
+
+
+class Encoder:
+    """Turns values into what JSON can hold, and gathers their arrays, each once."""
+
+    def __init__(self) -> None:
+        self.arrays: dict[str, Array] = {}
+        self._names: dict[int, str] = {}
+        self._alive: list[Any] = []  # so that no identity is used twice
+
+    def encode(self, value: Any, where: str) -> Any:
+        """`value` for JSON; `where` names it in the error for what cannot be saved."""
+        if value is None or isinstance(value, bool | str):
+            return value
+        if isinstance(value, np.generic):
+            return {"type": "scalar", "name": self._store(np.asarray(value), value, where)}
+        if isinstance(value, int):
+            return int(value)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else {"type": "float", "value": repr(value)}
+        if isinstance(value, Status):
+            return {"type": "status", "name": value.name}
+        if isinstance(value, list | tuple):
+            items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
+            return items if isinstance(value, list) else {"type": "tuple", "items": items}
+        if isinstance(value, Mapping):
+            keys = [self.encode(key, f"a key of {where}") for key in value]
+            return {
+                "type": "dict",
+                "keys": keys,
+                "values": [self.encode(v, f"{where}[{k!r}]") for k, v in value.items()],
+            }
+        return self._encode_object(value, where)
+
+    def _encode_object(self, value: Any, where: str) -> Any:
+        name = type(value).__name__
+        if is_sparse(value):
+            if name not in SPARSE:
+                raise TypeError(
+                    f"{where} must be a CSR or CSC matrix to be saved, got {name}. Convert it with tocsr()."
+                )
+            parts = {part: self.encode(getattr(value, part), where) for part in ("data", "indices", "indptr")}
+            return {"type": "sparse", "class": name, "shape": list(map(int, value.shape)), **parts}
+        if isinstance(value, np.ndarray) and value.dtype == object and all(isinstance(x, str) for x in value.flat):
+            return {"type": "text", "shape": list(value.shape), "items": list(value.flat)}
+        if is_array_api_obj(value):
+            return {"type": "array", "name": self._store(value, value, where)}
+        if type(value) is Gram:
+            return self._record("Gram", {field: getattr(value, field) for field in GRAM_FIELDS}, where)
+        if RECORDS.get(name) is type(value):
+            fields = [field.name for field in dataclasses.fields(value) if field.init]
+            return self._record(name, {field: getattr(value, field) for field in fields}, where)
+        raise TypeError(
+            f"{where} must be a number, text, an array, a list or dictionary of these, or one of sknomad's own objects "
+            f"to be saved, got {name}. Set it to something else first."
+        )
+
+    def _record(self, name: str, fields: Mapping[str, Any], where: str) -> Any:
+        encoded = {field: self.encode(value, f"{where}.{field}") for field, value in fields.items()}
+        return {"type": "record", "class": name, "fields": encoded}
+
+    def _store(self, array: Array, owner: Any, where: str) -> str:
+        if id(owner) not in self._names:
+            try:
+                stored = portable(array)
+            except TypeError as error:
+                raise TypeError(f"{where}: {error}") from error
+            name = f"array_{len(self.arrays)}"
+            self.arrays[name], self._names[id(owner)] = stored, name
+            self._alive.append(owner)
+        return self._names[id(owner)]
+
+
+class Decoder:
+    """Turns what `Encoder` made back into values; a `FormatError` for anything else."""
+
+    def __init__(self, arrays: Mapping[str, Array]):
+        self.arrays = arrays
+
+    def decode(self, node: Any) -> Any:
+        """The value of one piece of JSON."""
+        if node is None or isinstance(node, bool | str | int | float):
+            return node
+        if isinstance(node, list):
+            return [self.decode(item) for item in node]
+        try:
+            return getattr(self, f"_decode_{_one_of(node['type'], TYPES)}")(node)
+        except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+            if isinstance(error, FormatError):
+                raise
+            raise FormatError(f"a saved value must be complete, got {str(node)[:80]}: {error}.") from error
+
+    def _decode_float(self, node: Any) -> float:
+        return float(_one_of(node["value"], ("nan", "inf", "-inf")))
+
+    def _decode_status(self, node: Any) -> Status:
+        return Status[node["name"]]
+
+    def _decode_tuple(self, node: Any) -> tuple[Any, ...]:
+        return tuple(self.decode(node["items"]))
+
+    def _decode_dict(self, node: Any) -> dict[Any, Any]:
+        return dict(zip(self.decode(node["keys"]), self.decode(node["values"]), strict=True))
+
+    def _decode_array(self, node: Any) -> Array:
+        return self.arrays[node["name"]]
+
+    def _decode_scalar(self, node: Any) -> Any:
+        return self.arrays[node["name"]].reshape(())[()]
+
+    def _decode_text(self, node: Any) -> Array:
+        values = np.empty(len(node["items"]), dtype=object)
+        values[:] = [_text(item) for item in node["items"]]
+        return values.reshape(node["shape"])
+
+    def _decode_sparse(self, node: Any) -> Any:
+        cls = SPARSE[node["class"]]
+        parts = tuple(self.decode(node[part]) for part in ("data", "indices", "indptr"))
+        matrix = cls(parts, shape=tuple(node["shape"]))
+        matrix.check_format(full_check=True)
+        return matrix
+
+    def _decode_record(self, node: Any) -> Any:
+        name = _one_of(node["class"], ("Gram", *RECORDS))
+        fields = {field: self.decode(value) for field, value in node["fields"].items()}
+        return _make_gram(fields) if name == "Gram" else RECORDS[name](**fields)
+
+
+TYPES = ("float", "status", "tuple", "dict", "array", "scalar", "text", "sparse", "record")
+
+
+def _one_of(value: Any, allowed: Any) -> str:
+    if not isinstance(value, str) or value not in allowed:
+        raise FormatError(f"a saved value must be one of the kinds known here, got {str(value)[:80]!r}.")
+    return value
+
+
+def _text(item: Any) -> str:
+    if not isinstance(item, str):
+        raise FormatError(f"an array of text must hold text, got {type(item).__name__}.")
+    return item
+
+
+def _make_gram(fields: Mapping[str, Any]) -> Gram:
+    gram = Gram.__new__(Gram)
+    gram.__dict__.update({name: fields[name] for name in GRAM_FIELDS}, _copies={})
+    table = gram._kernel if gram._factor is None else gram._factor
+    if table.ndim != 2 or table.shape[0] != gram.n or (gram._factor is None and table.shape[1] != gram.n):
+        raise FormatError(f"a saved Gram must have a table of {gram.n} rows, got shape {table.shape}.")
+    return gram
