@@ -1,6 +1,7 @@
 """sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
 
 from ._archive import FormatError
+from ._certificate_file import Verification, verify_certificate
 from ._certified_kmeans import KMeansCertificate, certify_kmeans
 from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
@@ -40,6 +41,7 @@ __all__ = [
     "SpectralPoint",
     "Status",
     "SymmetricNMF",
+    "Verification",
     "assignment_matrix",
     "certify",
     "certify_kmeans",
@@ -54,4 +56,5 @@ __all__ = [
     "solve",
     "symmetric_nmf",
     "upper_bound",
+    "verify_certificate",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -10,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import UNIT_ROUNDOFF, Array, to_numpy
+from ._arrays import Array, to_numpy
+from ._certificate_file import write_kmeans_certificate
 from ._certify import GRADES
+from ._checkpoint import fingerprint
 from ._cuts import Multipliers
 from ._gram import Gram
-from ._kmeans import kmeans_objective, lloyd_iterate, memberships
+from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from ._memory import check_memory
 from ._problem import KMeansSDP
 from ._run import Progress
@@ -36,6 +39,7 @@ class KMeansCertificate:
     seconds: float
     labels: Array = field(repr=False, compare=False)  # (n,) integers, the clustering
     multipliers: Multipliers | None = field(repr=False, compare=False)  # what the bound rests on; None: on nothing
+    data: str = field(default="", repr=False, compare=False)  # digest of the data and of `n_clusters`
 
     @property
     def gap(self) -> float:
@@ -43,6 +47,16 @@ class KMeansCertificate:
         if self.inertia <= 0:
             return 0.0
         return max(0.0, (self.inertia - self.lower_bound) / self.inertia)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write claim and proof to a file that others check from the data alone: ``sknomad verify FILE DATA``.
+
+        Parameters
+        ----------
+        path : path
+        """
+        claimed = {"inertia": self.inertia, "lower_bound": self.lower_bound}
+        write_kmeans_certificate(path, self.data, claimed, self.n_clusters, self.grade, self.labels, self.multipliers)
 
 
 def certify_kmeans(
@@ -132,7 +146,8 @@ def prove(
     bound = min(inertia_bound(gram, proof.upper), inertia)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
     status, seconds, multipliers = solution.status, solution.seconds, witness.multipliers(proof.upper)
-    return KMeansCertificate(inertia, bound, proof.grade, K, status, seconds, codes, multipliers), solution
+    digest = fingerprint(problem)
+    return KMeansCertificate(inertia, bound, proof.grade, K, status, seconds, codes, multipliers, digest), solution
 
 
 class Witness:
@@ -166,11 +181,3 @@ class Witness:
     def _formed(self) -> Array:
         N = None if self.current is None else self.current.N
         return N.formed() if isinstance(N, NegativePart) else N
-
-
-def inertia_bound(gram: Gram, upper: float) -> float:
-    """The least inertia that an upper bound on ``<D, Q>`` allows, ``tr D`` rounded down; 0 where nothing is known."""
-    if math.isinf(upper):
-        return 0.0
-    rounding = 4 * gram.n * UNIT_ROUNDOFF * abs(gram.trace) + gram.n * gram.forming_error
-    return max(0.0, gram.trace - rounding - upper)

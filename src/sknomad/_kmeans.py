@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ._arrays import Array
+from ._arrays import UNIT_ROUNDOFF, Array
 from ._certify import eigenvalues_are_cheap, upper_bound
 from ._gram import Gram
 from ._points import SoftPoint
@@ -51,6 +51,14 @@ def kmeans_objective(X: Any, labels: Any) -> float:
         centroids = (gram.factor.T @ V) / sizes
         return float(np.sum((gram.factor - V @ centroids.T) ** 2))
     return gram.trace - float(np.sum(V * (gram @ V) / sizes))
+
+
+def inertia_bound(gram: Gram, upper: float) -> float:
+    """The least inertia that an upper bound on ``<D, Q>`` allows, ``tr D`` rounded down; 0 where nothing is known."""
+    if math.isinf(upper):
+        return 0.0
+    rounding = 4 * gram.n * UNIT_ROUNDOFF * abs(gram.trace) + gram.n * gram.forming_error
+    return max(0.0, gram.trace - rounding - upper)
 
 
 def assignment_matrix(labels: Any) -> Array:

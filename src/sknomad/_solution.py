@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 import math
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -153,6 +154,19 @@ class Solution:
     def is_certified(self) -> bool:
         """Whether the requested gap was proven."""
         return self.status is Status.CERTIFIED
+
+    def save_certificate(self, path: str | os.PathLike[str]) -> None:
+        """Write bounds and what proves them to a file that others check from the data: ``sknomad verify FILE DATA``.
+
+        The upper bound claimed is that of the last multiplier, the only one kept.
+
+        Parameters
+        ----------
+        path : path
+        """
+        from ._certificate_file import write_solution_certificate
+
+        write_solution_certificate(path, self)
 
     def __repr__(self) -> str:
         return f"Solution({self.status.name}: {self.certificate}, {self.n_iter} iterations, {self.seconds:.2f} s)"

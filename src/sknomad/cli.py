@@ -20,6 +20,7 @@ from ._report import check_out, describe, summarise, write_run
 from ._run import Progress
 from ._solution import Status
 from ._tables import read_table
+from ._verify_command import add_verify
 from .solvers import SOLVERS
 
 CERTIFIED, FAILED, NOT_CERTIFIED, INTERRUPTED = 0, 1, 3, 130
@@ -52,6 +53,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_fit(commands)
     _add_demo(commands)
     _add_doctor(commands)
+    add_verify(commands, print)
     return parser
 
 
@@ -65,6 +67,9 @@ def _add_fit(commands: Any) -> None:
     fit.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
     fit.add_argument("--solver", default="auto", choices=list(SOLVERS), help="how to solve (default: auto)")
     fit.add_argument("--key", help="which array of an npz file to read")
+    fit.add_argument(
+        "--certificate", type=Path, metavar="CERT", help="file for the proof, to be read by sknomad verify"
+    )
     fit.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model, to be read by sknomad.load")
     _add_common(fit)
 
@@ -111,8 +116,10 @@ def _check_out(options: argparse.Namespace) -> None:
     """Before the work, so that no result is lost to a place that cannot take it."""
     if options.out is not None:
         check_out(options.out, overwrite=options.overwrite)
-    if getattr(options, "save", None) is not None and not options.save.resolve().parent.is_dir():
-        raise ValueError(f"--save must name a file in an existing folder, got {str(options.save)!r}.")
+    for name in ("save", "certificate"):
+        path = getattr(options, name, None)
+        if path is not None and not path.resolve().parent.is_dir():
+            raise ValueError(f"--{name} must name a file in an existing folder, got {str(path)!r}.")
 
 
 def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str, solver: str = "auto") -> int:
@@ -130,9 +137,10 @@ def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str, s
     if options.out is not None:
         paths = write_run(options.out, model, summary, X, overwrite=options.overwrite)
         _say(f"Wrote {', '.join(path.name for path in paths)} to {options.out}.")
-    if getattr(options, "save", None) is not None:
-        model.save(options.save)
-        _say(f"Wrote {options.save}.")
+    for name, write in (("save", model.save), ("certificate", model.solution_.save_certificate)):
+        if getattr(options, name, None) is not None:
+            write(getattr(options, name))
+            _say(f"Wrote {getattr(options, name)}.")
     print(json.dumps(summary, indent=2) if options.json else describe(summary))
     return _exit_code(model.solution_.status)
 

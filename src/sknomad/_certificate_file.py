@@ -1,0 +1,226 @@
+"""Certificates as files, and their check by somebody else: from the data alone, trusting no number in the file.
+
+A file claims bounds and holds what they rest on: multipliers, cuts, and labels or a point. Any such contents give true
+bounds, only looser ones if they are poor. So a check computes the bounds again and compares: whatever was edited, what
+is reported is true of the data given.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from ._archive import Archive, FormatError, Kind, read_archive, write_archive
+from ._arrays import UNIT_ROUNDOFF, Array, frobenius, to_numpy
+from ._certify import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
+from ._checkpoint import fingerprint
+from ._cuts import Multipliers, check_cuts, clustering_upper_bound
+from ._encoding import Decoder, Encoder
+from ._gram import Gram
+from ._kmeans import inertia_bound, kmeans_objective
+from ._problem import KMeansSDP
+from ._solution import Solution
+from ._validation import check_choice
+
+CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
+
+# Differences between machines in the last digits, as a multiple of the usual estimate of rounding.
+ROUNDING = 64
+DATA_KINDS: dict[str, Any] = {
+    "euclidean": Gram.from_data,
+    "precomputed": Gram.from_kernel,
+    "precomputed_distance": Gram.from_distances,
+}
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What a certificate claims, what its contents prove of the data given, and whether the one is the other."""
+
+    claim: str  # "kmeans" or "nomad"
+    K: float  # number of clusters, or trace
+    n: int  # points of the certificate
+    grade: str  # of the proof computed here
+    claimed: dict[str, float]
+    proven: dict[str, float]  # computed here; true of these data whatever the file says
+    same_data: bool  # whether these are, to the bit, the data it was made for
+    holds: bool  # whether everything claimed is proven, up to rounding
+
+
+def write_kmeans_certificate(path: str | os.PathLike[str], problem_digest: str, claimed: dict[str, float],
+                             K: int, grade: str, labels: Array, multipliers: Multipliers | None) -> None:  # fmt: skip
+    """A certificate of a clustering; `claimed` has the inertia and its lower bound."""
+    arrays: dict[str, Array] = {"labels": labels}
+    if multipliers is not None:
+        arrays |= {"N": pack(multipliers.N), "cuts": multipliers.cuts, "weights": multipliers.weights}
+    _write(path, "kmeans", problem_digest, claimed, K, len(labels), grade, None, arrays)
+
+
+def write_solution_certificate(path: str | os.PathLike[str], solution: Solution) -> None:
+    """A certificate of both bounds of a solution: of those that its point and its last multiplier prove."""
+    problem, grade, encoder = solution.problem, solution.certificate.grade, Encoder()
+    N = solution.iterate.multiplier
+    arrays = {} if N is None else {"N": pack(np.asarray(to_numpy(N)))}
+    point = encoder.encode(solution.point.unmixed, "the point")
+    claimed = _solution_bounds(problem, solution.point.unmixed, N, grade)
+    _write(path, "nomad", fingerprint(problem), claimed, problem.K, problem.n, grade, point, arrays | encoder.arrays)
+
+
+def _write(path: str | os.PathLike[str], claim: str, digest: str, claimed: dict[str, float], K: float, n: int,
+           grade: str, point: Any, arrays: dict[str, Array]) -> None:  # fmt: skip
+    from . import __version__
+
+    header = {
+        "sknomad": __version__,
+        "claim": claim,
+        "K": K,
+        "n": n,
+        "grade": grade,
+        "data": digest,
+        "claimed": {name: value if math.isfinite(value) else None for name, value in claimed.items()},
+        "point": point,
+    }
+    write_archive(path, CERTIFICATE, header, arrays)
+
+
+def verify_certificate(
+    path: str | os.PathLike[str], X: Any, *, metric: str = "euclidean", grade: str | None = None
+) -> Verification:
+    """Check a certificate against the data: compute from its contents what they prove, and compare with its claims.
+
+    Parameters
+    ----------
+    path : path
+        What ``certificate.save(path)`` or ``solution.save_certificate(path)`` wrote.
+    X : array-like or sparse matrix
+        The data, or what `metric` says.
+    metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
+    grade : {"eigen", "verified"}, optional
+        Strength of the proof to compute; None is that of the certificate.
+
+    Returns
+    -------
+    Verification
+        A `FormatError` is raised for a file that is no certificate.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sknomad import certify_kmeans
+    >>> X = [[0.0], [1.0], [10.0], [11.0]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "proof.sknomad")
+    ...     certify_kmeans(X, [0, 0, 1, 1]).save(path)
+    ...     verify_certificate(path, X).holds, verify_certificate(path, [[0.0], [9.0], [10.0], [11.0]]).holds
+    (True, False)
+    """
+    check_choice(metric, "metric", DATA_KINDS)
+    gram = DATA_KINDS[metric](X)
+    archive = read_archive(path, CERTIFICATE)
+    try:
+        return _verify(archive, gram, grade)
+    except (FormatError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
+        reason = " ".join(str(error).split())[:300]
+        raise FormatError(f"certificate must be one that can be checked, got {str(path)!r}: {reason}") from error
+
+
+def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
+    header, arrays = archive.header, archive.arrays
+    claim = check_choice(header["claim"], "claim", ("kmeans", "nomad"))
+    grade = check_choice(header["grade"] if grade is None else grade, "grade", GRADES)
+    n, K = int(header["n"]), header["K"]
+    names = ("inertia", "lower_bound") if claim == "kmeans" else ("lower", "upper")
+    claimed = {
+        name: _number(header["claimed"][name], unknown) for name, unknown in zip(names, UNKNOWN[claim], strict=True)
+    }
+    if n != gram.n:
+        nothing = dict(zip(names, UNKNOWN[claim], strict=True))
+        return Verification(claim, float(K), n, grade, claimed, nothing, same_data=False, holds=False)
+    problem = KMeansSDP(gram, K)
+    N = unpack(arrays["N"], n) if "N" in arrays else None
+    if claim == "kmeans":
+        multipliers = None if N is None else _multipliers(N, arrays, n)
+        proven = _clustering_bounds(problem, arrays["labels"], multipliers, grade)
+    else:
+        point = Decoder(arrays).decode(header["point"])
+        proven = _solution_bounds(problem, point, N, grade)
+    slack = rounding(problem, N)
+    # A small inertia and a small upper bound are the stronger claims; a large lower bound is.
+    small, large = ("inertia", "lower_bound") if claim == "kmeans" else ("upper", "lower")
+    holds = proven[small] <= claimed[small] + slack and proven[large] >= claimed[large] - slack
+    same = header["data"] == fingerprint(problem)
+    return Verification(claim, problem.K, n, grade, claimed, proven, same_data=same, holds=bool(holds))
+
+
+# What is known of (inertia, lower_bound) and (lower, upper) where nothing is.
+UNKNOWN = {"kmeans": (math.inf, 0.0), "nomad": (-math.inf, math.inf)}
+
+
+def _number(value: Any, unknown: float) -> float:
+    if value is None:
+        return unknown
+    if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
+        raise FormatError(f"a claim must be a finite number or nothing, got {str(value)[:40]!r}.")
+    return float(value)
+
+
+def _clustering_bounds(
+    problem: KMeansSDP, labels: Array, multipliers: Multipliers | None, grade: str
+) -> dict[str, float]:
+    if labels.dtype.kind not in "iu":
+        raise FormatError(f"labels must be whole numbers, got {labels.dtype}.")
+    if int(problem.K) != problem.K:
+        raise FormatError(f"the number of clusters must be whole, got {problem.K}.")
+    inertia = kmeans_objective(problem.gram, labels) if len(np.unique(labels)) <= problem.K else math.inf
+    upper = clustering_upper_bound(problem, multipliers, grade=grade)
+    # No clustering, so not this one either, is better than the bound: what lies above it is rounding.
+    return {"inertia": inertia, "lower_bound": min(inertia_bound(problem.gram, upper), inertia)}
+
+
+def _solution_bounds(problem: KMeansSDP, point: Any, N: Array, grade: str) -> dict[str, float]:
+    feasible = make_feasible(problem, point, steps=0)
+    lower = -math.inf if feasible is None else feasible_value(problem, feasible)
+    return {"lower": lower, "upper": upper_bound(problem, N, grade=grade)}
+
+
+def _multipliers(N: Array, arrays: dict[str, Array], n: int) -> Multipliers:
+    multipliers = Multipliers(N, arrays["cuts"], arrays["weights"])
+    check_cuts(multipliers.cuts, n)
+    return multipliers
+
+
+def rounding(problem: KMeansSDP, N: Array) -> float:
+    """How far the same bound may come out apart on two machines."""
+    n, gram = problem.n, problem.gram
+    size = problem.K * (gram.norm + abs(gram.trace))
+    if N is not None and (positive := nonnegative_part(problem, N)) is not None:
+        size += problem.K * frobenius(positive) + float(positive.sum()) / n
+    # However large a multiplier is, it must not excuse a difference that anybody would see.
+    return min(ROUNDING * n * UNIT_ROUNDOFF * size, 1e-9 * (abs(gram.trace) + gram.norm))
+
+
+def pack(N: Array) -> Array:
+    """The lower triangle of the symmetric nonnegative part of ``N``, row by row, in float32 where that loses nothing.
+
+    Examples
+    --------
+    >>> pack(np.array([[0.0, 2.0], [2.0, 1.0]])).tolist()
+    [0.0, 2.0, 1.0]
+    """
+    N = np.asarray(N, dtype=np.float64)
+    lower = np.maximum(N / 2 + N.T / 2, 0)[np.tril_indices(len(N))]
+    single = lower.astype(np.float32)
+    return single if np.array_equal(single, lower) else lower
+
+
+def unpack(lower: Array, n: int) -> Array:
+    """The symmetric matrix of `pack`."""
+    if lower.shape != (n * (n + 1) // 2,) or lower.dtype.kind != "f":
+        raise FormatError(f"N must be the lower triangle for n={n}, got shape {lower.shape} of {lower.dtype}.")
+    N = np.zeros((n, n))
+    N[np.tril_indices(n)] = lower
+    return np.maximum(N, N.T)
