@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 import os
+import time
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,16 +16,23 @@ from ._arrays import Array, to_numpy
 from ._certificate_file import write_kmeans_certificate
 from ._certify import GRADES
 from ._checkpoint import fingerprint
-from ._cuts import Multipliers
+from ._cuts import Multipliers, clustering_upper_bound
+from ._cutting_planes import LARGEST_FOR_CUTS, tighten
 from ._gram import Gram
 from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from ._memory import check_memory
+from ._points import Point, dense
 from ._problem import KMeansSDP
 from ._run import Progress
 from ._solution import Iterate, NegativePart, Solution, Status
 from ._solve import solve
 from ._validation import check_choice, check_integer, check_real
 from .solvers import resolve
+
+# With cuts to come, the program without them is solved to this multiple of the tolerance only.
+CUTS_FROM = 10
+# Cuts aim a little below the tolerance, so that rounding does not spoil it.
+CAUTION = 0.99
 
 
 @dataclass(frozen=True)
@@ -65,6 +73,7 @@ def certify_kmeans(
     *,
     n_clusters: int | None = None,
     tol: float = 1e-3,
+    cuts: bool = False,
     grade: str = "eigen",
     max_iter: int = 5000,
     max_seconds: float | None = None,
@@ -84,9 +93,13 @@ def certify_kmeans(
         The bound holds for clusterings into at most this many groups; None is the number of distinct labels.
     tol : float, default=1e-3
         Relative to the inertia.
+    cuts : bool, default=False
+        Whether to close what the relaxation leaves open by inequalities that only clusterings obey: often all of it,
+        in many times the time. Up to 5000 points.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
     max_iter : int, default=5000
+        Most steps without cuts, and as many again with them.
     max_seconds : float, optional
 
     Returns
@@ -109,18 +122,28 @@ def certify_kmeans(
         raise ValueError(
             f"n_clusters must lie between the {found} distinct labels and n_samples={gram.n}, got {n_clusters}."
         )
-    return prove(gram, labels, K, tol=tol, grade=grade, max_iter=max_iter, max_seconds=max_seconds)[0]
+    check_cuts_option(cuts, gram.n)
+    return prove(gram, labels, K, tol=tol, cuts=cuts, grade=grade, max_iter=max_iter, max_seconds=max_seconds)[0]
+
+
+def check_cuts_option(cuts: Any, n: int) -> None:
+    """Refuse anything but True and False, and True for too many points."""
+    if not isinstance(cuts, bool | np.bool_):
+        raise TypeError(f"cuts must be True or False, got {cuts!r}.")
+    if cuts and n > LARGEST_FOR_CUTS:
+        raise ValueError(f"cuts must be False for more than {LARGEST_FOR_CUTS} points, got True for {n}.")
 
 
 def prove(
     gram: Gram, labels: Any, K: int, *, tol: float, grade: str, max_iter: int, max_seconds: float | None,
-    solver: Any = "auto",
-) -> tuple[KMeansCertificate, Solution]:  # fmt: skip
-    """The certificate of a clustering into at most `K` groups, and the solution of the program behind it."""
+    solver: Any = "auto", cuts: bool = False,
+) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
+    """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken."""
     problem, inertia = KMeansSDP(gram, K), kmeans_objective(gram, labels)
     explained = gram.trace - inertia
     # An error of tol in the inertia is this one in the value of the program.
-    tol_of_value = tol * inertia / explained if tol * inertia < explained else 1.0
+    relaxed = CUTS_FROM * tol if cuts else tol
+    tol_of_value = relaxed * inertia / explained if relaxed * inertia < explained else 1.0
     start = None if problem.is_trivial else lloyd_iterate(problem, labels)
     solver = resolve(solver, problem, tol_of_value)
     check_memory(problem, solver)
@@ -145,9 +168,40 @@ def prove(
     proof = solution.certificate
     bound = min(inertia_bound(gram, proof.upper), inertia)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
-    status, seconds, multipliers = solution.status, solution.seconds, witness.multipliers(proof.upper)
-    digest = fingerprint(problem)
-    return KMeansCertificate(inertia, bound, proof.grade, K, status, seconds, codes, multipliers, digest), solution
+    certificate = KMeansCertificate(
+        inertia, bound, proof.grade, K, solution.status, solution.seconds, codes, witness.multipliers(proof.upper),
+        fingerprint(problem),
+    )  # fmt: skip
+    if not cuts or certificate.gap <= tol or certificate.multipliers is None:
+        return certificate, solution.point.unmixed, solution.n_iter
+    seconds_left = math.inf if max_seconds is None else max(0.0, max_seconds - solution.seconds)
+    return _with_cuts(problem, certificate, solution, tol, max_iter, seconds_left)
+
+
+def _with_cuts(
+    problem: KMeansSDP, plain: KMeansCertificate, solution: Solution, tol: float, max_iter: int, max_seconds: float
+) -> tuple[KMeansCertificate, Point, int]:
+    """A better certificate from cuts, in the grade of the plain one; the plain one where that fails."""
+    assert plain.multipliers is not None
+    started, gram = time.perf_counter(), problem.gram
+    rho = solution.iterate.extra.get("rho", gram.norm / math.sqrt(problem.K))
+    found = tighten(
+        problem,
+        dense(solution.point.unmixed),
+        np.asarray(plain.multipliers.N, dtype=np.float64),
+        float(rho),
+        goal=gram.trace - (1 - CAUTION * tol) * plain.inertia,
+        max_iter=max_iter,
+        max_seconds=max_seconds,
+    )
+    upper = clustering_upper_bound(problem, found.multipliers, grade=plain.grade)
+    bound = min(inertia_bound(gram, upper), plain.inertia)
+    status = Status.CERTIFIED if plain.inertia - bound <= tol * plain.inertia else found.status
+    n_iter, seconds = solution.n_iter + found.n_iter, plain.seconds + time.perf_counter() - started
+    if bound <= plain.lower_bound:
+        return replace(plain, status=status, seconds=seconds), solution.point.unmixed, n_iter
+    better = replace(plain, lower_bound=bound, status=status, seconds=seconds, multipliers=found.multipliers)
+    return better, found.point, n_iter
 
 
 class Witness:

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._arrays import Array
-from ._certified_kmeans import KMeansCertificate, prove
+from ._certified_kmeans import KMeansCertificate, check_cuts_option, prove
 from ._certify import GRADES
 from ._gram import Gram
 from ._points import Point
@@ -40,12 +40,15 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Number of groups.
     tol : float, default=1e-3
         Share of the inertia that may be left unproven: the search for a better bound ends there.
+    cuts : bool, default=False
+        Whether to close what the relaxation leaves open by inequalities that only clusterings obey: often all of it,
+        in many times the time. Up to 5000 points.
     n_init : int, default=10
         Number of k-means++ starts beside the roundings.
     random_state : int, RandomState instance or None, default=None
         Of those starts and of the roundings; the proof holds whatever it is.
     max_iter : int, default=5000
-        Most steps of the solver.
+        Most steps of the solver, and as many again with cuts.
     max_seconds : float, optional
         Most seconds for the proof.
     grade : {"eigen", "verified"}, default="eigen"
@@ -85,6 +88,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         n_clusters: int = 8,
         *,
         tol: float = 1e-3,
+        cuts: bool = False,
         n_init: int = 10,
         random_state: Any = None,
         max_iter: int = 5000,
@@ -94,6 +98,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     ):
         self.n_clusters = n_clusters
         self.tol = tol
+        self.cuts = cuts
         self.n_init = n_init
         self.random_state = random_state
         self.max_iter = max_iter
@@ -120,6 +125,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         X = self._validated(X, reset=True)
         if X.shape[0] < K:
             raise ValueError(f"n_clusters must be at most n_samples={X.shape[0]}, got {K}.")
+        check_cuts_option(self.cuts, X.shape[0])
         random, gram = check_random_state(self.random_state), Gram.from_data(X)
         X_centred = gram.factor if gram.is_factored else gram.sparse
         problem = KMeansSDP(gram, K)
@@ -132,7 +138,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             return best_clustering(gram, X_centred, K, [first, *proposals])
 
         clustering = improve(rounded(_soft_point(problem)), labels_of_data(X_centred, K, n_init, random))
-        proof, solution = prove(
+        proof, point, self.n_iter_ = prove(
             gram,
             clustering.labels,
             K,
@@ -141,11 +147,11 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             max_iter=self.max_iter,
             max_seconds=self.max_seconds,
             solver=self.solver,
+            cuts=self.cuts,
         )
         if proof.gap > tol:
-            clustering = improve(rounded(solution.point.unmixed), clustering.labels)
+            clustering = improve(rounded(point), clustering.labels)
         self._keep(X, clustering, proof)
-        self.n_iter_ = solution.n_iter
         return self
 
     def _keep(self, X: Array, clustering: Clustering, proof: KMeansCertificate) -> None:
