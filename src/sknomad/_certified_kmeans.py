@@ -169,8 +169,8 @@ def prove(
     bound = min(inertia_bound(gram, proof.upper), inertia)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
     certificate = KMeansCertificate(
-        inertia, bound, proof.grade, K, solution.status, solution.seconds, codes, witness.multipliers(proof.upper),
-        fingerprint(problem),
+        inertia, bound, proof.grade, K, _status(inertia, bound, tol, solution.status), solution.seconds, codes,
+        witness.multipliers(proof.upper), fingerprint(problem),
     )  # fmt: skip
     if not cuts or certificate.gap <= tol or certificate.multipliers is None:
         return certificate, solution.point.unmixed, solution.n_iter
@@ -196,12 +196,19 @@ def _with_cuts(
     )
     upper = clustering_upper_bound(problem, found.multipliers, grade=plain.grade)
     bound = min(inertia_bound(gram, upper), plain.inertia)
-    status = Status.CERTIFIED if plain.inertia - bound <= tol * plain.inertia else found.status
+    status = _status(plain.inertia, bound, tol, found.status)
     n_iter, seconds = solution.n_iter + found.n_iter, plain.seconds + time.perf_counter() - started
     if bound <= plain.lower_bound:
         return replace(plain, status=status, seconds=seconds), solution.point.unmixed, n_iter
     better = replace(plain, lower_bound=bound, status=status, seconds=seconds, multipliers=found.multipliers)
     return better, found.point, n_iter
+
+
+def _status(inertia: float, bound: float, tol: float, ended: Status) -> Status:
+    """Of the clustering: a program solved to its end that leaves a gap open has no more to offer."""
+    if inertia - bound <= tol * inertia:
+        return Status.CERTIFIED
+    return Status.EXHAUSTED if ended is Status.CERTIFIED else ended
 
 
 class Witness:

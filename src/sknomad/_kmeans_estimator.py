@@ -20,6 +20,7 @@ from ._points import Point
 from ._problem import KMeansSDP
 from ._rounding import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
 from ._saving import Saveable
+from ._solution import Status
 from ._validation import check_choice, check_finite, check_integer, check_real
 from .solvers import SoftAssignment
 
@@ -157,7 +158,9 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _keep(self, X: Array, clustering: Clustering, proof: KMeansCertificate) -> None:
         bound = min(proof.lower_bound, clustering.inertia)
         labels = clustering.labels.astype(np.int32)
-        self.certificate_ = replace(proof, inertia=clustering.inertia, lower_bound=bound, labels=labels)
+        is_proven = clustering.inertia - bound <= self.tol * clustering.inertia
+        status = Status.CERTIFIED if is_proven else proof.status
+        self.certificate_ = replace(proof, inertia=clustering.inertia, lower_bound=bound, labels=labels, status=status)
         self.labels_, self.inertia_ = labels, clustering.inertia
         self.lower_bound_, self.gap_ = bound, self.certificate_.gap
         self.cluster_centers_ = cluster_means(X, labels)
