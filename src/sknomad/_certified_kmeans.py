@@ -6,7 +6,7 @@ import math
 import os
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -136,9 +136,12 @@ def check_cuts_option(cuts: Any, n: int) -> None:
 
 def prove(
     gram: Gram, labels: Any, K: int, *, tol: float, grade: str, max_iter: int, max_seconds: float | None,
-    solver: Any = "auto", cuts: bool = False,
+    solver: Any = "auto", cuts: bool = False, improve: Callable[[Point], float] | None = None,
 ) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
-    """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken."""
+    """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
+
+    `improve` may find better labels in a ``Q`` with cuts; it returns the least inertia known.
+    """
     problem, inertia = KMeansSDP(gram, K), kmeans_objective(gram, labels)
     explained = gram.trace - inertia
     # An error of tol in the inertia is this one in the value of the program.
@@ -175,24 +178,30 @@ def prove(
     if not cuts or certificate.gap <= tol or certificate.multipliers is None:
         return certificate, solution.point.unmixed, solution.n_iter
     seconds_left = math.inf if max_seconds is None else max(0.0, max_seconds - solution.seconds)
-    return _with_cuts(problem, certificate, solution, tol, max_iter, seconds_left)
+    return _with_cuts(problem, certificate, solution, tol, max_iter, seconds_left, improve)
 
 
 def _with_cuts(
-    problem: KMeansSDP, plain: KMeansCertificate, solution: Solution, tol: float, max_iter: int, max_seconds: float
-) -> tuple[KMeansCertificate, Point, int]:
+    problem: KMeansSDP, plain: KMeansCertificate, solution: Solution, tol: float, max_iter: int, max_seconds: float,
+    improve: Callable[[Point], float] | None,
+) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
     """A better certificate from cuts, in the grade of the plain one; the plain one where that fails."""
     assert plain.multipliers is not None
     started, gram = time.perf_counter(), problem.gram
+
+    def goal(inertia: float) -> float:
+        return gram.trace - (1 - CAUTION * tol) * inertia
+
     rho = solution.iterate.extra.get("rho", gram.norm / math.sqrt(problem.K))
     found = tighten(
         problem,
         dense(solution.point.unmixed),
         np.asarray(plain.multipliers.N, dtype=np.float64),
         float(rho),
-        goal=gram.trace - (1 - CAUTION * tol) * plain.inertia,
+        goal=goal(plain.inertia),
         max_iter=max_iter,
         max_seconds=max_seconds,
+        revise=None if improve is None else lambda point: goal(improve(point)),
     )
     upper = clustering_upper_bound(problem, found.multipliers, grade=plain.grade)
     bound = min(inertia_bound(gram, upper), plain.inertia)

@@ -36,6 +36,8 @@ CUTS_PER_POINT, SHARE_PER_POINT, LEAST_VIOLATION = 3, 0.1, 1e-4
 PAIRS_PER_SEARCH = 2 * 10**8
 # No better bound, by this share of the goal, for so many steps: an end.
 PATIENCE, LEAST_PROGRESS = 420, 0.02
+# Steps between two revisions of the goal.
+REVISION = 300
 # Full eigendecompositions up to this many points, as in the solver without cuts; beyond, a warm subspace.
 EXACT_BELOW, EXACT_LIMIT = 400, 4000
 
@@ -60,7 +62,15 @@ class _State:
 
 
 def tighten(
-    problem: KMeansSDP, Q: Array, N: Array, rho: float, *, goal: float, max_iter: int, max_seconds: float
+    problem: KMeansSDP,
+    Q: Array,
+    N: Array,
+    rho: float,
+    *,
+    goal: float,
+    max_iter: int,
+    max_seconds: float,
+    revise: Callable[[SpectralPoint], float] | None = None,
 ) -> Tightened:
     """Add cuts until no clustering can have a value above `goal`, from a solution ``Q`` with its multiplier ``N``.
 
@@ -74,6 +84,8 @@ def tighten(
         Upper bound on ``<D, Z>`` at which to stop.
     max_iter : int
     max_seconds : float
+    revise : callable, optional
+        Asked now and then, with the current ``Q``, for a new goal: it may suggest a better clustering.
 
     Returns
     -------
@@ -105,6 +117,8 @@ def tighten(
                 upper, best = found, proof
             if last_gain - upper > LEAST_PROGRESS * (min(first, upper) - goal):
                 last_gain, gained_at = upper, step
+        if revise is not None and step % REVISION == 0:
+            goal = revise(spectral)
         if step - gained_at >= PATIENCE:
             status = Status.EXHAUSTED
             break

@@ -54,19 +54,19 @@ class Encoder:
 
     def encode(self, value: Any, where: str) -> Any:
         """`value` for JSON; `where` names it in the error for what cannot be saved."""
-        if value is None or isinstance(value, bool | str):
-            return value
         if isinstance(value, np.generic):
             return {"type": "scalar", "name": self._store(np.asarray(value), value, where)}
+        if value is None or isinstance(value, bool | str):
+            return value
         if isinstance(value, int):
             return int(value)
         if isinstance(value, float):
             return value if math.isfinite(value) else {"type": "float", "value": repr(value)}
         if isinstance(value, Status):
             return {"type": "status", "name": value.name}
-        if isinstance(value, list | tuple):
+        if type(value) in (list, tuple):  # a named tuple would come back as a plain one
             items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
-            return items if isinstance(value, list) else {"type": "tuple", "items": items}
+            return items if type(value) is list else {"type": "tuple", "items": items}
         if isinstance(value, Mapping):
             keys = [self.encode(key, f"a key of {where}") for key in value]
             return {

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -131,14 +130,16 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         X_centred = gram.factor if gram.is_factored else gram.sparse
         problem = KMeansSDP(gram, K)
 
-        def rounded(point: Point | None) -> Iterator[Array]:
+        clustering = best_clustering(gram, X_centred, K, [labels_of_data(X_centred, K, n_init, random)])
+
+        def improve(point: Point | None) -> float:
+            nonlocal clustering
             if point is not None:
-                yield from labels_of_point(point, X_centred, K, random)
+                proposals = [clustering.labels, *labels_of_point(point, X_centred, K, random)]
+                clustering = best_clustering(gram, X_centred, K, proposals)
+            return clustering.inertia
 
-        def improve(proposals: Iterator[Array], first: Array) -> Clustering:
-            return best_clustering(gram, X_centred, K, [first, *proposals])
-
-        clustering = improve(rounded(_soft_point(problem)), labels_of_data(X_centred, K, n_init, random))
+        improve(_soft_point(problem))
         proof, point, self.n_iter_ = prove(
             gram,
             clustering.labels,
@@ -149,9 +150,10 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             max_seconds=self.max_seconds,
             solver=self.solver,
             cuts=self.cuts,
+            improve=improve,
         )
         if proof.gap > tol:
-            clustering = improve(rounded(point), clustering.labels)
+            improve(point)
         self._keep(X, clustering, proof)
         return self
 
