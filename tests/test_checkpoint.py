@@ -129,6 +129,13 @@ def test_pickles_are_refused(tmp_path):
         solve(make_problem(40, 5), "admm", checkpoint=path)
 
 
+def test_checkpoints_of_earlier_versions_say_so(tmp_path):
+    path = tmp_path / "run.ckpt"
+    path.write_bytes(b"sknomad-checkpoint-1\n" + bytes(32) + b"PK whatever it held")
+    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 2 on\. Delete it"):
+        solve(make_problem(40, 5), "admm", checkpoint=path)
+
+
 def test_a_million_dense_points_are_refused_before_anything_is_allocated():
     problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((1_000_000, 2))), 10)
     with pytest.raises(MemoryError, match=r'ADMM needs .* GiB for dense .* free. Use solver="soft", which needs'):

@@ -138,6 +138,8 @@ def _check_first_line(file: IO[bytes], kind: Kind, refuse: Callable[[str], Forma
     if found is None:
         raise refuse(damaged)
     line, name, number = found[0], found[1].decode(), int(found[2])
+    if name == kind.name and number < kind.oldest:  # such a file may have had its sum elsewhere
+        raise refuse(f"which has format {number}; this version reads from {kind.oldest} on. {kind.remedy}".rstrip("."))
     file.seek(len(line))
     if file.read(DIGEST_SIZE) != _digest(file, line):
         raise refuse(damaged)
@@ -145,8 +147,6 @@ def _check_first_line(file: IO[bytes], kind: Kind, refuse: Callable[[str], Forma
         raise refuse(f"which is a {name}. {kind.remedy}".rstrip("."))
     if number > kind.newest:
         raise refuse(f"which has format {number}; this version reads up to {kind.newest}. Upgrade sknomad")
-    if number < kind.oldest:
-        raise refuse(f"which has format {number}; this version reads from {kind.oldest} on. {kind.remedy}".rstrip("."))
     return number
 
 

@@ -35,7 +35,9 @@ CUTS_PER_POINT, SHARE_PER_POINT, LEAST_VIOLATION = 3, 0.1, 1e-4
 # Pairs (j, k) looked at in one search.
 PAIRS_PER_SEARCH = 2 * 10**8
 # No better bound, by this share of the goal, for so many steps: an end.
-PATIENCE, LEAST_PROGRESS = 420, 0.02
+PATIENCE, LEAST_PROGRESS = 900, 0.02
+# After so many steps without one, a search that finds no broken cut divides the penalty.
+STALLED, LOOSER = 120, 2.0
 # Steps between two revisions of the goal.
 REVISION = 300
 # Full eigendecompositions up to this many points, as in the solver without cuts; beyond, a warm subspace.
@@ -51,14 +53,6 @@ class Tightened:
     point: SpectralPoint  # the last Q
     status: Status
     n_iter: int
-
-
-@dataclass
-class _State:
-    T: Array  # (n, n), as in ADMM
-    rho: float
-    cuts: Array  # (m, 3)
-    weights: Array  # (m,) in units of 1/rho
 
 
 def tighten(
@@ -79,7 +73,7 @@ def tighten(
     problem : KMeansSDP
     Q, N : array of shape (n, n)
     rho : float
-        Penalty of the solver that they come from. It is kept: balancing it between residuals gained nothing.
+        Penalty of the solver that they come from.
     goal : float
         Upper bound on ``<D, Z>`` at which to stop.
     max_iter : int
@@ -92,40 +86,79 @@ def tighten(
     Tightened
         With an upper bound at least as good as that of ``N`` alone.
     """
-    started, n = time.perf_counter(), problem.n
-    state = _State(Q - N / rho, rho, np.empty((0, 3), dtype=np.int32), np.empty(0))
-    D, project = problem.gram.dense(), _projector(problem)
-    best = Multipliers(N)
-    upper = first = last_gain = clustering_upper_bound(problem, best)
-    gained_at, step, status = 0, 0, Status.MAX_ITER
-    generator = np.random.default_rng(0)
-    polyhedron = _Polyhedron(n, state.cuts)
-    spectral = SpectralPoint(*project(Q))
-    while upper > goal and step < max_iter:
-        if step % ROUND == 0:
-            _exchange_cuts(state, find_cuts(Q, CUTS_PER_POINT * n, generator))
-            polyhedron = _Polyhedron(n, state.cuts)
-        R, state.weights = polyhedron.project(state.T, state.weights)
-        spectral = SpectralPoint(*project(2 * R - state.T + D / state.rho))
-        Q = spectral.rows(0, n)
-        state.T += RELAXATION * (Q - R)
-        step += 1
-        if step % LOOK == 0:
-            proof = polyhedron.multipliers(state)
-            found = clustering_upper_bound(problem, proof)
-            if found < upper:
-                upper, best = found, proof
-            if last_gain - upper > LEAST_PROGRESS * (min(first, upper) - goal):
-                last_gain, gained_at = upper, step
-        if revise is not None and step % REVISION == 0:
-            goal = revise(spectral)
-        if step - gained_at >= PATIENCE:
+    started = time.perf_counter()
+    search = _Search(problem, Q, N, rho)
+    status = Status.MAX_ITER
+    while search.upper > goal and search.step < max_iter:
+        search.advance(goal)
+        if revise is not None and search.step % REVISION == 0:
+            goal = revise(search.point)
+        if search.unrewarded >= PATIENCE:
             status = Status.EXHAUSTED
             break
         if time.perf_counter() - started >= max_seconds:
             status = Status.MAX_SECONDS
             break
-    return Tightened(upper, best, spectral, Status.CERTIFIED if upper <= goal else status, step)
+    status = Status.CERTIFIED if search.upper <= goal else status
+    return Tightened(search.upper, search.best, search.point, status, search.step)
+
+
+class _Search:
+    """ADMM on the program with the cuts found so far, and the best proof met on the way."""
+
+    def __init__(self, problem: KMeansSDP, Q: Array, N: Array, rho: float):
+        self.problem, self.D, self.project = problem, problem.gram.dense(), _projector(problem)
+        self.T, self.rho = Q - N / rho, rho  # as in ADMM
+        self.cuts, self.weights = np.empty((0, 3), dtype=np.int32), np.empty(0)  # weights in units of 1/rho
+        self.polyhedron = _Polyhedron(problem.n, self.cuts)
+        self.point = SpectralPoint(*self.project(Q))
+        self.generator = np.random.default_rng(0)
+        self.best = Multipliers(N)
+        self.upper = self.rewarded_upper = clustering_upper_bound(problem, self.best)
+        self.step = self.rewarded_at = 0
+
+    @property
+    def unrewarded(self) -> int:
+        """Steps since the bound last came a good deal closer to the goal."""
+        return self.step - self.rewarded_at
+
+    def advance(self, goal: float) -> None:
+        """One step; now and then new cuts, and a look at the bound."""
+        n = self.problem.n
+        if self.step % ROUND == 0:
+            new = find_cuts(self.point.rows(0, n), CUTS_PER_POINT * n, self.generator)
+            if len(new) == 0 and self.unrewarded >= STALLED:
+                self._loosen()
+            self._exchange_cuts(new)
+        R, self.weights = self.polyhedron.project(self.T, self.weights)
+        self.point = SpectralPoint(*self.project(2 * R - self.T + self.D / self.rho))
+        self.T += RELAXATION * (self.point.rows(0, n) - R)
+        self.step += 1
+        if self.step % LOOK == 0:
+            self._look(goal)
+
+    def _look(self, goal: float) -> None:
+        proof = self.polyhedron.multipliers(self.T, self.weights, self.rho)
+        found = clustering_upper_bound(self.problem, proof)
+        if found < self.upper:
+            self.upper, self.best = found, proof
+        if self.rewarded_upper - self.upper > LEAST_PROGRESS * (self.upper - goal):
+            self.rewarded_upper, self.rewarded_at = self.upper, self.step
+
+    def _exchange_cuts(self, new: Array) -> None:
+        """Drop cuts without weight, add new ones; none twice."""
+        kept = self.weights > 0
+        cuts = np.concatenate([self.cuts[kept], new])
+        weights = np.concatenate([self.weights[kept], np.zeros(len(new))])
+        first = np.sort(np.unique(cuts, axis=0, return_index=True)[1])
+        self.cuts, self.weights = cuts[first], weights[first]
+        self.polyhedron = _Polyhedron(self.problem.n, self.cuts)
+
+    def _loosen(self) -> None:
+        """A smaller penalty: where the bound stands still and no cut is broken, ``Q`` drifts, faster the smaller it is."""
+        R, weights = self.polyhedron.project(self.T, self.weights)
+        self.T = R + (self.T - R) * LOOSER
+        self.weights, self.rho = weights * LOOSER, self.rho / LOOSER
 
 
 def _projector(problem: KMeansSDP) -> Callable[[Array], tuple[Array, Array]]:
@@ -159,12 +192,11 @@ class _Polyhedron:
             weights, momentum = new, following
         return np.maximum(self.lifted(T, weights), 0), weights
 
-    def multipliers(self, state: _State) -> Multipliers:
-        """The proof that the state holds, in the units of ``D``."""
-        _, weights = self.project(state.T, state.weights)
-        N = state.rho * np.maximum(-self.lifted(state.T, weights), 0)
+    def multipliers(self, T: Array, weights: Array, rho: float) -> Multipliers:
+        """The proof that a state holds, in the units of ``D``."""
+        _, weights = self.project(T, weights)
         used = weights > 0
-        return Multipliers(N, self.cuts[used], state.rho * weights[used])
+        return Multipliers(rho * np.maximum(-self.lifted(T, weights), 0), self.cuts[used], rho * weights[used])
 
 
 def cut_operator(n: int, cuts: Array) -> sp.csr_matrix:
@@ -206,12 +238,3 @@ def find_cuts(Z: Array, count: int, generator: np.random.Generator) -> Array:
         sizes.append(amounts)
     ranking = np.argsort(-np.concatenate(sizes), kind="stable")[:count]
     return np.concatenate(found)[ranking]
-
-
-def _exchange_cuts(state: _State, new: Array) -> None:
-    """Drop cuts without weight, add new ones; none twice."""
-    kept = state.weights > 0
-    cuts = np.concatenate([state.cuts[kept], new])
-    weights = np.concatenate([state.weights[kept], np.zeros(len(new))])
-    first = np.sort(np.unique(cuts, axis=0, return_index=True)[1])
-    state.cuts, state.weights = cuts[first], weights[first]
