@@ -155,7 +155,7 @@ class _Search:
         self.polyhedron = _Polyhedron(self.problem.n, self.cuts)
 
     def _loosen(self) -> None:
-        """A smaller penalty: where the bound stands still and no cut is broken, ``Q`` drifts, faster the smaller it is."""
+        """A smaller penalty: where the bound stands still and no cut is broken, ``Q`` drifts faster under it."""
         R, weights = self.polyhedron.project(self.T, self.weights)
         self.T = R + (self.T - R) * LOOSER
         self.weights, self.rho = weights * LOOSER, self.rho / LOOSER
