@@ -103,7 +103,7 @@ def certified_kmeans():
         plain, cut = measured.get((case, K, False)), measured.get((case, K, True))
         either = min((row for row in (plain, cut) if row), key=lambda row: row["inertia"])
         ahead = 1 - either["inertia"] / either["kmeans_inertia"]
-        shown = [f"{100 * ahead:.2f} %" if ahead > 1e-9 else "-"]
+        shown = [f"{100 * ahead:.2g} %" if ahead > 1e-9 else "-"]
         for row in (plain, cut):
             shown += [f"{row['bound']:,.8g}", percent(row["gap"]), seconds(row["seconds"])] if row else ["-", "-", "-"]
         rows.append([f"{case}, n = {either['n']}", K, f"{either['inertia']:,.8g}", *shown])

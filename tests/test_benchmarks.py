@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
 import warnings
@@ -87,6 +88,17 @@ def test_the_figure_shows_the_best_bounds_so_far(plot, tmp_path):
     assert gaps["soft"] == ([np.inf], [pytest.approx(0.05)])
     assert plot.title(table["dataset_name"][0]) == "ring, n = 12, K = 3"
     assert len(plot.draw(table).axes) == 2
+
+
+def test_no_bound_of_certified_kmeans_lies_above_any_inertia_met():
+    rows = json.loads((FOLDER / "results" / "certified_kmeans.json").read_text())["rows"]
+    known = {("iris", 2): 152.347952, ("iris", 3): 78.851441, ("iris", 4): 57.228473}
+    for row in rows:
+        case = row["case"], row["K"]
+        met = [other["inertia"] for other in rows if (other["case"], other["K"]) == case]
+        assert row["bound"] <= min([*met, known.get(case, np.inf)])
+        assert row["inertia"] <= row["kmeans_inertia"] * (1 + 1e-12)
+        assert row["inertia"] >= known.get(case, 0) * (1 - 1e-8)
 
 
 def test_tables_are_what_the_result_files_say():

@@ -138,7 +138,7 @@ def test_no_edit_makes_a_false_claim_hold(tmp_path_factory, seed, edit):
     except FormatError:
         assert edit in ("cuts", "K")
         return
-    best, slack = best_inertia(data, int(result.K)), 1e-9 * kmeans_objective(data, np.zeros(n))
+    best, slack = best_inertia(data, int(result.K)), 3e-9 * kmeans_objective(data, np.zeros(n))
     assert result.proven["lower_bound"] <= best + slack
     assert result.proven["inertia"] >= best - slack
     if result.holds:
