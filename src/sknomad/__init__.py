@@ -8,6 +8,7 @@ from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._gram import Gram
 from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._kmeans_estimator import CertifiedKMeans
+from ._multilayer import Layer, MultiLayerNOMAD
 from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
@@ -34,7 +35,9 @@ __all__ = [
     "Iterate",
     "KMeansCertificate",
     "KMeansSDP",
+    "Layer",
     "MixedPoint",
+    "MultiLayerNOMAD",
     "Progress",
     "SoftPoint",
     "Solution",

@@ -1,0 +1,206 @@
+"""How many parts, and which ``K``: the answer that persists longest over thresholds and over ``K``, without labels."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from ._arrays import Array
+from ._gram import Gram
+from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
+from ._points import Point
+from ._problem import KMeansSDP
+from ._run import Progress
+from ._solve import solve
+from .solvers import ADMM
+
+# The grid: half octaves of K, from few and large patches to patches of a handful of points.
+SMALLEST_K, LARGEST_K, STEPS_PER_OCTAVE = 3.0, 96.0, 2
+POINTS_PER_PATCH = 3
+# Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
+# because the exact solution has no entries across a gap while an approximate one still has small ones.
+LOOK_STEPS = 60
+# From here on a sample decides: which K suits is a matter of shape more than of the number of points.
+LARGEST_SAMPLE = 500
+# Two divisions into parts are the same if they agree to this adjusted Rand index.
+SAME = 0.9
+# Divisions that persist over less than this at one K are not looked at.
+SHORTEST = 0.05
+# Decades of height times octaves of K: what the division of a single manifold has not been seen to reach.
+SIGNIFICANT = 0.7
+# Runs nearly as long as the longest: the K in the middle of these is the most robust one.
+NEARLY = 0.9
+
+
+@dataclass(frozen=True)
+class Look:
+    """One ``K`` of the grid and the divisions into parts that its tree suggests."""
+
+    K: float
+    lengths: dict[int, float]  # number of parts: over how many decades of height there are so many
+    labels: dict[int, Array]  # number of parts: the division, where it persists at all
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What the data say about ``K`` and the number of parts.
+
+    Parameters
+    ----------
+    K : float
+        The ``K`` at which the parts show best.
+    n_parts : int
+        Their number, possibly one.
+    labels : array of shape (n,)
+        The parts, of the points looked at: all, or a sample of 500.
+    persistence : float
+        Decades of height times octaves of ``K`` over which the best division into two or more parts persists.
+    confidence : float
+        Between 0.5, undecided, and 1: ``p / (p + t)`` for two or more parts of persistence ``p``, ``t / (p + t)`` for
+        one, with the threshold ``t`` between them.
+    K_values : array
+        The grid.
+    lengths : array
+        For each ``K`` of the grid, decades of height over which the chosen division persists there.
+    """
+
+    K: float
+    n_parts: int
+    labels: Array
+    persistence: float
+    confidence: float
+    K_values: Array
+    lengths: Array
+
+
+def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progress], Any] | None = None) -> Choice:
+    """Choose ``K`` and the number of parts for `gram`.
+
+    Parameters
+    ----------
+    gram : Gram
+    n_parts : int, optional
+        The number of parts, if known: then only ``K`` is chosen.
+    callback : callable, optional
+        Sees the progress of every solve; returning True ends the search, with what is known so far.
+
+    Returns
+    -------
+    Choice
+
+    Examples
+    --------
+    >>> from sknomad.datasets import two_rings
+    >>> choice = choose(Gram.from_data(two_rings(80)[0]))
+    >>> choice.n_parts
+    2
+    """
+    sample = _sample(gram)
+    looks: list[Look] = []
+    for K in K_grid(sample.n):
+        point, stopped = _look_at(KMeansSDP(sample, K), callback)
+        looks.append(_divisions(K, linkage_tree(point), n_parts))
+        if stopped:
+            break
+    labels, lengths = _most_persistent(looks)
+    persistence = float(lengths.sum()) / STEPS_PER_OCTAVE
+    if labels is None or (n_parts is None and persistence < SIGNIFICANT):
+        labels, lengths = np.zeros(sample.n, dtype=np.int64), np.array([look.lengths.get(1, 0.0) for look in looks])
+    K_values = np.array([look.K for look in looks])
+    is_one = not labels.any()
+    ours, other = (SIGNIFICANT, persistence) if is_one else (persistence, SIGNIFICANT)
+    return Choice(
+        K=_finest_K(K_values, lengths, gram.n) if is_one else _middle_K(K_values, lengths),
+        n_parts=int(labels.max()) + 1 if n_parts is None else n_parts,
+        labels=labels,
+        persistence=persistence,
+        confidence=ours / (ours + other),
+        K_values=K_values,
+        lengths=lengths,
+    )
+
+
+def K_grid(n: int) -> list[float]:
+    """Ascending half octaves, from about 3 to 96 or three points per patch; for very few points, one ``K``."""
+    last = min(LARGEST_K, n / POINTS_PER_PATCH)
+    if last < SMALLEST_K:
+        return [min(SMALLEST_K, float(n))]
+    steps = math.floor(STEPS_PER_OCTAVE * math.log2(last / SMALLEST_K) + 1e-9)
+    return [last / 2 ** (step / STEPS_PER_OCTAVE) for step in range(steps, -1, -1)]
+
+
+def usual_K(n: int) -> float:
+    """About twelve neighbours per point: ``n / 12`` between 2 and 32, and at most `n`."""
+    return float(min(max(math.floor(n / 12), 2), 32, n))
+
+
+def _sample(gram: Gram) -> Gram:
+    """All points, or a fixed random choice of them where there are many."""
+    if gram.n <= LARGEST_SAMPLE:
+        return gram
+    rows = np.sort(np.random.default_rng(0).choice(gram.n, LARGEST_SAMPLE, replace=False))
+    if gram.is_factored:
+        return Gram.from_data(gram.factor[rows])
+    if gram.sparse is not None:
+        return Gram.from_data(gram.sparse[rows])
+    return Gram.from_kernel(gram.formed()[np.ix_(rows, rows)], allow_indefinite=True)
+
+
+def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> tuple[Point, bool]:
+    """A rough solution, and whether the callback asked to stop."""
+    if problem.is_trivial:
+        return solve(problem).point.unmixed, False
+    began, stopped = time.perf_counter(), False
+    for step, iterate in enumerate(ADMM(device="cpu").iterates(problem), start=1):
+        seconds = time.perf_counter() - began
+        stopped = callback is not None and bool(callback(Progress(step, seconds, -math.inf, math.inf, math.inf)))
+        if stopped or step == LOOK_STEPS:
+            break
+    return iterate.point, stopped
+
+
+def _divisions(K: float, tree: LinkageTree, n_parts: int | None) -> Look:
+    """The divisions of one tree that persist.
+
+    Only into fewer parts than ``K``: with as many, the program is K-means and divides anything.
+    """
+    most = min(math.ceil(K) - 1, math.floor(1 / SMALLEST_SHARE))
+    counts = range(1, most + 1) if n_parts is None else range(n_parts, min(n_parts, most) + 1)
+    lengths = {count: tree.persistence(count) for count in counts}
+    return Look(K, lengths, {count: tree.cut(count) for count in counts if count > 1 and lengths[count] >= SHORTEST})
+
+
+def _most_persistent(looks: list[Look]) -> tuple[Array, Array]:
+    """The division into two or more parts whose lengths, summed over ``K``, are largest, and these lengths."""
+    best, lengths = None, np.zeros(len(looks))
+    for look in looks:
+        for count, labels in look.labels.items():
+            found = np.array([_length_in(other, count, labels) for other in looks])
+            if found.sum() > lengths.sum():
+                best, lengths = labels, found
+    return best, lengths
+
+
+def _length_in(look: Look, count: int, labels: Array) -> float:
+    """Over how many decades a division persists at another ``K``: none if that divides otherwise."""
+    if count not in look.labels or adjusted_rand_score(labels, look.labels[count]) < SAME:
+        return 0.0
+    return look.lengths[count]
+
+
+def _middle_K(K_values: Array, lengths: Array) -> float:
+    """The middle of those that show the parts about best: far from joining them and from breaking them up."""
+    good = np.flatnonzero(lengths >= NEARLY * lengths.max())
+    return float(K_values[good[len(good) // 2]])
+
+
+def _finest_K(K_values: Array, lengths: Array, n: int) -> float:
+    """The finest, up to the usual one, that leaves everything together about as clearly as any does."""
+    good = (lengths >= NEARLY * lengths.max()) & (K_values <= usual_K(n))
+    return float(K_values[good][-1]) if good.any() and lengths.max() > 0 else usual_K(n)

@@ -1,0 +1,288 @@
+"""`MultiLayerNOMAD`: NOMAD applied to its own answer with falling ``K``, which sieves manifolds into clusters."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.utils.validation import validate_data
+
+from ._arrays import Array
+from ._choose import choose
+from ._embedding import embed
+from ._gram import Gram
+from ._linkage import LinkageTree, linkage_tree
+from ._points import MixedPoint, Point, dense
+from ._problem import KMeansSDP
+from ._run import Progress
+from ._solution import Certificate, Iterate, Solution
+from ._solve import solve
+from ._validation import check_choice, check_finite, check_integer, check_K
+from .metrics import hardness
+
+METRICS = ("euclidean", "precomputed", "precomputed_distance")
+# Points of one component of a layer are linked by similarities above a hundredth.
+LINKED = 2.0
+# A layer is a hard clustering when |Q|_F^2 is at least this share of tr Q.
+HARD = 0.999
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One layer: the program it solved and what it found."""
+
+    K: float  # trace of Q
+    Q: Array  # (n, n), the feasible affinity, which is the next layer's Gram matrix
+    certificate: Certificate  # bounds on this layer's optimum
+    labels: Array  # (n,) its components
+    n_components_found: int  # their number
+
+
+class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+    """Sieve manifolds into clusters by NOMAD layer upon layer, each on the affinity that the last one learned.
+
+    ``Q_1 = NOMAD(X X', K_1)``, then ``Q_2 = NOMAD(Q_1, K_2)`` and so on with falling ``K``. The first layer learns
+    local neighbourhoods, the following ones widen them within each manifold, and the last has one block per cluster.
+
+    Parameters
+    ----------
+    schedule : "auto" or sequence of float, default="auto"
+        ``K`` of each layer, not increasing. "auto" chooses the first ``K`` and the number of clusters without labels,
+        see ``docs/automatic_choice.md``; ``K`` is then halved from layer to layer down to that number.
+    n_clusters : int, optional
+        The number of clusters, if known. None leaves it to the data, which may answer one.
+    n_components : int, default=2
+        Dimension of the embedding.
+    solver : str or solver, default="auto"
+        A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
+    metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
+        What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
+    tol : float, default=1e-3
+        Certified relative gap of each layer.
+    max_iter : int, default=5000
+        Most solver steps of each layer.
+    max_seconds : float, optional
+        Most seconds of all layers together.
+    grade : {"eigen", "verified"}, default="eigen"
+        Strength of proof, see `certify`.
+    callback : callable, optional
+        Called with a `Progress` after every step of every layer; returning True stops.
+
+    Attributes
+    ----------
+    labels_ : array of shape (n_samples,)
+        Cluster of each point.
+    n_clusters_ : int
+        Their number.
+    embedding_ : array of shape (n_samples, n_components)
+        Coordinates of each point along its manifold: those of the first layer, each cluster by itself.
+    layers_ : list of Layer
+        ``K``, ``Q``, certificate and components of each layer solved.
+    schedule_ : list of float
+        ``K`` of each layer solved: shorter than planned when a layer was a hard clustering already.
+    confidence_ : float
+        Of an automatic schedule, between 0.5, undecided, and 1; NaN where the schedule was given.
+    n_iter_ : int
+        Solver steps of all layers.
+    n_features_in_ : int
+        Number of columns of `X`.
+
+    Examples
+    --------
+    >>> from sknomad import MultiLayerNOMAD
+    >>> from sknomad.datasets import two_rings
+    >>> X, truth = two_rings(100)
+    >>> model = MultiLayerNOMAD([16, 8, 4, 2]).fit(X)
+    >>> sorted(set(zip(truth.tolist(), model.labels_.tolist())))
+    [(0, 0), (1, 1)]
+    """
+
+    def __init__(
+        self,
+        schedule: Any = "auto",
+        *,
+        n_clusters: int | None = None,
+        n_components: int = 2,
+        solver: Any = "auto",
+        metric: str = "euclidean",
+        tol: float = 1e-3,
+        max_iter: int = 5000,
+        max_seconds: float | None = None,
+        grade: str = "eigen",
+        callback: Any = None,
+    ):
+        self.schedule = schedule
+        self.n_clusters = n_clusters
+        self.n_components = n_components
+        self.solver = solver
+        self.metric = metric
+        self.tol = tol
+        self.max_iter = max_iter
+        self.max_seconds = max_seconds
+        self.grade = grade
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None) -> MultiLayerNOMAD:
+        """Solve all layers for `X`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
+            Data, or what `metric` says.
+        y : ignored
+
+        Returns
+        -------
+        MultiLayerNOMAD
+            The fitted estimator.
+        """
+        check_choice(self.metric, "metric", METRICS)
+        n_components = check_integer(self.n_components, "n_components", 1)
+        gram = self._make_gram(X)
+        count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
+        if isinstance(self.schedule, str):
+            check_choice(self.schedule, "schedule", ("auto",))
+            choice = choose(gram, n_parts=count, callback=self.callback)
+            schedule, count = halving_schedule(choice.K, choice.n_parts), choice.n_parts
+            self.confidence_ = choice.confidence
+        else:
+            schedule = check_schedule(self.schedule, gram.n)
+            self.confidence_ = float("nan")
+        solutions = self._solve_layers(gram, schedule)
+        trees = [linkage_tree(solution.point.unmixed) for solution in solutions]
+        self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
+        self.schedule_ = [layer.K for layer in self.layers_]
+        self.labels_ = trees[-1].parts(LINKED) if count is None else cut_deepest(trees, count)
+        self.n_clusters_ = int(self.labels_.max()) + 1
+        self.embedding_ = embed(solutions[0].point, n_components, self.labels_)
+        self.n_iter_ = sum(solution.n_iter for solution in solutions)
+        self._n_features_out = n_components
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None) -> Array:
+        """Fit to `X` and return `embedding_`."""
+        return self.fit(X).embedding_
+
+    def fit_predict(self, X: Any, y: Any = None) -> Array:
+        """Fit to `X` and return `labels_`."""
+        return self.fit(X).labels_
+
+    def _solve_layers(self, gram: Gram, schedule: list[float]) -> list[Solution]:
+        """Solve layer after layer, until the schedule or the time is used up, or a layer is hard, or all are told to stop."""
+        began, solutions = time.perf_counter(), []
+        watch = _Watch(self.callback)
+        for K in schedule:
+            left = None if self.max_seconds is None else max(self.max_seconds - (time.perf_counter() - began), 0.0)
+            solution = solve(
+                KMeansSDP(gram, K),
+                self.solver,
+                tol=self.tol,
+                max_iter=self.max_iter,
+                max_seconds=left,
+                start=None if not solutions else with_trace(solutions[-1].point, K),
+                callback=watch if self.callback is not None else None,
+                grade=self.grade,
+            )
+            solutions.append(solution)
+            Q = solution.Q
+            if watch.stopped or left == 0.0 or hardness(dense(solution.point.unmixed)) >= HARD:
+                break
+            gram = Gram.from_kernel(Q, allow_indefinite=True)
+        return solutions
+
+    def _make_gram(self, X: Any) -> Gram:
+        if isinstance(X, str | bytes):
+            raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
+        try:
+            X = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
+            )
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"X must be a table of real numbers with at least 2 rows: {error}") from error
+        check_finite(X, "X")
+        if self.metric == "precomputed":
+            return Gram.from_kernel(X)
+        if self.metric == "precomputed_distance":
+            return Gram.from_distances(X)
+        return Gram.from_data(X)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.metric in METRICS[1:]
+        return tags
+
+
+class _Watch:
+    """A callback that remembers whether it asked to stop."""
+
+    def __init__(self, callback: Callable[[Progress], Any] | None):
+        self.callback, self.stopped = callback, False
+
+    def __call__(self, progress: Progress) -> bool:
+        assert self.callback is not None
+        self.stopped = bool(self.callback(progress))
+        return self.stopped
+
+
+def halving_schedule(K: float, count: int) -> list[float]:
+    """From ``K`` by halves down to `count`, which ends it unless it is one: a layer of trace one knows nothing."""
+    schedule = [max(K, float(count))]
+    while count > 1 and schedule[-1] > count:
+        schedule.append(max(schedule[-1] / 2, float(count)))
+    return schedule
+
+
+def check_schedule(schedule: Any, n: int) -> list[float]:
+    """`schedule` as a list of valid ``K``, not increasing."""
+    try:
+        values = list(schedule)
+    except TypeError:
+        raise TypeError(
+            f'schedule must be "auto" or a sequence of numbers, got {schedule!r} of type {type(schedule).__name__}.'
+        ) from None
+    if not values:
+        raise ValueError("schedule must have at least one K, got none. Pass for instance [16, 8, 4, 2].")
+    values = [check_K(K, n) for K in values]
+    if any(later > earlier for earlier, later in zip(values, values[1:], strict=False)):
+        raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
+    return values
+
+
+def with_trace(point: MixedPoint, K: float) -> Iterate:
+    """A feasible point of another trace as a start: mixed with ``J`` or ``I`` until the trace is ``K``."""
+    trace, n = point.trace(), point.n
+    if trace > K:
+        theta = (trace - K) / (trace - 1)
+        identity, mean = (1 - theta) * point.identity, (1 - theta) * point.mean + theta
+    else:
+        theta = (K - trace) / (n - trace) if trace < n else 0.0
+        identity, mean = (1 - theta) * point.identity + theta, (1 - theta) * point.mean
+    return Iterate(MixedPoint(point.base, identity=identity, mean=mean))
+
+
+def cut_deepest(trees: list[LinkageTree], count: int) -> Array:
+    """Exactly `count` parts, from the deepest layer that still has links enough to decide which of them belong together.
+
+    A layer that has fallen into more sets than that does not know how to join them.
+    """
+    for tree in reversed(trees):
+        if int(np.sum(np.isinf(tree.heights) & tree.joins_parts)) < count:
+            return tree.cut(count)
+    return trees[0].cut(count)
+
+
+def _layer(solution: Solution, tree: LinkageTree) -> Layer:
+    labels = tree.components(LINKED)
+    return Layer(solution.problem.K, solution.Q, solution.certificate, labels, int(labels.max()) + 1)
+
+
+def _check_count(value: Any, n: int) -> int:
+    count = check_integer(value, "n_clusters", 1)
+    if count > n:
+        raise ValueError(f"n_clusters must be at most n_samples={n}, got {count}.")
+    return count
