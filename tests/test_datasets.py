@@ -19,6 +19,7 @@ LABELLED = {
     "thin_lines": (2, 6),
     "linked_rings": (3, 2),
     "three_spirals": (2, 3),
+    "trefoil_pair": (3, 2),
 }
 EVERY = [*CURVES, *LABELLED, "square_grid"]
 PAPER_SIZES = {
@@ -257,3 +258,16 @@ def test_noise_must_be_finite_and_not_negative(name, noise):
 
 def test_numpy_integers_are_sizes():
     assert datasets.square_grid(np.int32(9), random_state=0)[0].shape == (9, 10)
+
+
+def test_trefoil_pair_is_two_knots_interlocked_and_apart():
+    X, labels = datasets.trefoil_pair(400)
+    first, second = X[labels == 0], X[labels == 1]
+    knot, _ = datasets.trefoil(200)
+    assert np.allclose(first, knot)
+    centred = second - second.mean(axis=0)
+    # The same shape: equal distances between all pairs.
+    assert np.allclose(np.linalg.norm(centred, axis=1), np.linalg.norm(knot - knot.mean(axis=0), axis=1))
+    assert np.allclose(centred @ centred.T, (knot - knot.mean(axis=0)) @ (knot - knot.mean(axis=0)).T)
+    assert np.linalg.norm(first[:, None] - second[None], axis=2).min() > 0.9
+    assert abs(linking_number(first, second)) == pytest.approx(1, abs=1e-2)

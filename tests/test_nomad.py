@@ -12,7 +12,6 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sknomad import NOMAD, KMeansSDP, SpectralPoint, datasets
 from sknomad._embedding import embed, fix_signs
 from sknomad._manifolds import find_manifolds
-from sknomad._nomad import automatic_K
 from sknomad._points import DensePoint
 
 
@@ -136,11 +135,6 @@ def test_input_types(convert):
     if convert == "frame":
         assert model.feature_names_in_.tolist() == ["x", "y"]
         assert NOMAD(K=16).set_output(transform="pandas").fit_transform(given).columns.tolist() == ["nomad0", "nomad1"]
-
-
-@pytest.mark.parametrize(("n", "K"), [(2, 2), (5, 2), (120, 10), (10_000, 32)])
-def test_automatic_K(n, K):
-    assert automatic_K(n) == K
 
 
 def test_closed_forms():

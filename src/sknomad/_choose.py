@@ -33,7 +33,7 @@ SAME = 0.9
 # Divisions that persist over less than this at one K are not looked at.
 SHORTEST = 0.05
 # Decades of height times octaves of K: what the division of a single manifold has not been seen to reach.
-SIGNIFICANT = 0.7
+SIGNIFICANT = 0.5
 # Runs nearly as long as the longest: the K in the middle of these is the most robust one.
 NEARLY = 0.9
 
@@ -157,7 +157,7 @@ def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> 
     if problem.is_trivial:
         return solve(problem).point.unmixed, False
     began, stopped = time.perf_counter(), False
-    for step, iterate in enumerate(ADMM(device="cpu").iterates(problem), start=1):
+    for step, iterate in enumerate(ADMM(device="cpu").iterates(problem), start=1):  # noqa: B007
         seconds = time.perf_counter() - began
         stopped = callback is not None and bool(callback(Progress(step, seconds, -math.inf, math.inf, math.inf)))
         if stopped or step == LOOK_STEPS:

@@ -138,10 +138,10 @@ def similarities(point: Point) -> sp.csr_array:
         found, floor = _soft_similarities(point), FAINTEST
     else:
         found, floor = _block_similarities(point)
-    found = found.tocoo()
-    kept = (found.data > floor) & (found.row != found.col)
-    pairs = (np.minimum(found.data[kept], 1.0), (found.row[kept], found.col[kept]))
-    return sp.csr_array(pairs, shape=(point.n, point.n))
+    pairs = found.tocoo()
+    row, column = pairs.coords
+    kept = (pairs.data > floor) & (row != column)
+    return sp.csr_array((np.minimum(pairs.data[kept], 1.0), (row[kept], column[kept])), shape=(point.n, point.n))
 
 
 def _soft_similarities(point: SoftPoint) -> sp.csr_array:
@@ -160,7 +160,7 @@ def _block_similarities(point: Point) -> tuple[sp.csr_array, float]:
     for start, block in _row_blocks(point):
         S = block * scale[start : start + len(block), None] * scale
         floor = max(floor, -float(S.min()))
-        blocks.append(sp.csr_array(np.where(S > floor, S, 0.0)))
+        blocks.append(sp.csr_array(S * np.greater(S, floor)))
     return sp.csr_array(sp.vstack(blocks)), floor
 
 

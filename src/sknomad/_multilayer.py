@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from ._choose import choose
 from ._embedding import embed
 from ._gram import Gram
 from ._linkage import LinkageTree, linkage_tree
-from ._points import MixedPoint, Point, dense
+from ._points import MixedPoint, dense
 from ._problem import KMeansSDP
 from ._run import Progress
 from ._solution import Certificate, Iterate, Solution
@@ -29,6 +30,8 @@ METRICS = ("euclidean", "precomputed", "precomputed_distance")
 LINKED = 2.0
 # A layer is a hard clustering when |Q|_F^2 is at least this share of tr Q.
 HARD = 0.999
+# Up to this many points a layer starts from the last one; beyond, soft assignments are the better start.
+WARM_BELOW = 400
 
 
 @dataclass(frozen=True)
@@ -172,8 +175,9 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         return self.fit(X).labels_
 
     def _solve_layers(self, gram: Gram, schedule: list[float]) -> list[Solution]:
-        """Solve layer after layer, until the schedule or the time is used up, or a layer is hard, or all are told to stop."""
-        began, solutions = time.perf_counter(), []
+        """Solve layer after layer until schedule or time is used up, a layer is hard, or the callback says so."""
+        began = time.perf_counter()
+        solutions: list[Solution] = []
         watch = _Watch(self.callback)
         for K in schedule:
             left = None if self.max_seconds is None else max(self.max_seconds - (time.perf_counter() - began), 0.0)
@@ -183,15 +187,14 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 tol=self.tol,
                 max_iter=self.max_iter,
                 max_seconds=left,
-                start=None if not solutions else with_trace(solutions[-1].point, K),
+                start=with_trace(solutions[-1].point, K) if solutions and gram.n <= WARM_BELOW else None,
                 callback=watch if self.callback is not None else None,
                 grade=self.grade,
             )
             solutions.append(solution)
-            Q = solution.Q
             if watch.stopped or left == 0.0 or hardness(dense(solution.point.unmixed)) >= HARD:
                 break
-            gram = Gram.from_kernel(Q, allow_indefinite=True)
+            gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
         return solutions
 
     def _make_gram(self, X: Any) -> Gram:
@@ -248,7 +251,7 @@ def check_schedule(schedule: Any, n: int) -> list[float]:
     if not values:
         raise ValueError("schedule must have at least one K, got none. Pass for instance [16, 8, 4, 2].")
     values = [check_K(K, n) for K in values]
-    if any(later > earlier for earlier, later in zip(values, values[1:], strict=False)):
+    if any(later > earlier for earlier, later in pairwise(values)):
         raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
     return values
 
@@ -266,7 +269,7 @@ def with_trace(point: MixedPoint, K: float) -> Iterate:
 
 
 def cut_deepest(trees: list[LinkageTree], count: int) -> Array:
-    """Exactly `count` parts, from the deepest layer that still has links enough to decide which of them belong together.
+    """Exactly `count` parts, from the deepest layer that still has links enough to tell what belongs together.
 
     A layer that has fallen into more sets than that does not know how to join them.
     """

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 
 from ._arrays import CAN_DISPATCH, Array, given_model, like_given
 from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
+from ._choose import choose
 from ._extend import extend
 from ._fitted import FittedManifolds
 from ._input import METRICS, make_gram, read_table
@@ -41,7 +41,8 @@ class NOMAD(
     ----------
     K : float or "auto", default="auto"
         Trace of ``Q``: about ``n/K`` neighbours per point. More than the number of manifolds; larger for strongly
-        curved ones, smaller for noisy ones. "auto" is ``n_samples / 12`` between 2 and 32, and at most `n_samples`.
+        curved ones, smaller for noisy ones. "auto" chooses the one at which the data fall into parts most clearly, see
+        ``docs/automatic_choice.md``.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
@@ -183,7 +184,8 @@ class NOMAD(
             table = read_table(self, X, reset=True)
             self._copies = read_copies(sample_weight, table)
             gram = make_gram(self._repeated(table), self.metric)
-            K = automatic_K(gram.n) if isinstance(self.K, str) and self.K == "auto" else check_K(self.K, gram.n)
+            is_auto = isinstance(self.K, str) and self.K == "auto"
+            K = choose(gram, callback=self.callback).K if is_auto else check_K(self.K, gram.n)
             task = FitTask(self, X, self.max_iter)
             self.solution_: Solution = solve(
                 KMeansSDP(gram, K),
@@ -258,8 +260,3 @@ class NOMAD(
         tags.input_tags.pairwise = self._is_pairwise
         tags.array_api_support = CAN_DISPATCH
         return tags
-
-
-def automatic_K(n_samples: int) -> float:
-    """About twelve neighbours per point: ``n_samples / 12`` between 2 and 32, and at most `n_samples`."""
-    return float(min(max(math.floor(n_samples / 12), 2), 32, n_samples))

@@ -1,4 +1,4 @@
-"""Point sets whose manifolds are known: those of the paper, and two more.
+"""Point sets whose manifolds are known: those of the paper, and three more.
 
 Every function returns the points, one per row, and what is known of them: int64 labels if there are several
 manifolds, else the float64 parameter along the one. Points lie in order, manifold by manifold; if
@@ -119,8 +119,26 @@ def trefoil(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomSta
     [0.0, -1.0, -0.0]
     """
     t = _even_angles(check_integer(n_samples, "n_samples", 2))
-    X = np.stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -np.sin(3 * t)], axis=1)
-    return _add_noise(X, noise, random_state), t
+    return _add_noise(_knot(t), noise, random_state), t
+
+
+def trefoil_pair(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Labelled:
+    """Sample two interlocked trefoil knots, never closer than 0.9.
+
+    The first is that of `trefoil`; the second is the same, turned by 60 degrees about the third axis, then by 120 about
+    the first, and moved by 4.4 along it. Each strand of one passes through the other: their linking number is 1.
+
+    Examples
+    --------
+    >>> X, labels = trefoil_pair(4)
+    >>> X.round(3).tolist()[0], labels.tolist()
+    ([0.0, -1.0, -0.0], [0, 0, 1, 1])
+    """
+    sizes = _split(check_integer(n_samples, "n_samples", 2), 2)
+    first, second = (_knot(_even_angles(size)) for size in sizes)
+    about_third, about_first = _rotation(pi / 3, (0, 1)), _rotation(2 * pi / 3, (1, 2))
+    second = second @ about_third @ about_first + np.array([4.4, 0.0, 0.0])
+    return _add_noise(np.vstack([first, second]), noise, random_state), _labels(sizes)
 
 
 def square_grid(n_samples: int = 256, *, noise: float = 0.5, random_state: RandomState = None) -> Parametrised:
@@ -225,6 +243,17 @@ def _even_angles(size: int) -> Points:
 
 def _circle(angle: Points) -> Points:
     return np.stack([np.cos(angle), np.sin(angle)], axis=1)
+
+
+def _knot(t: Points) -> Points:
+    return np.stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -np.sin(3 * t)], axis=1)
+
+
+def _rotation(angle: float, plane: tuple[int, int]) -> Points:
+    """The matrix that turns rows in space by `angle` from the first axis of `plane` to the second."""
+    matrix = np.eye(3)
+    matrix[np.ix_(plane, plane)] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
+    return matrix
 
 
 def _spiral(t: Points) -> Points:
