@@ -20,10 +20,6 @@ import warnings
 from itertools import product
 from pathlib import Path
 
-for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # one process per core
-os.environ["CUDA_VISIBLE_DEVICES"] = ""  # and no GPU to share
-
 from joblib import Parallel, delayed
 from machine import facts
 from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
@@ -92,6 +88,9 @@ def main():
     parser.add_argument("--workers", type=int, default=1)
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
+    for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ[name] = "1"  # the workers inherit it: one core each
+    os.environ["CUDA_VISIBLE_DEVICES"] = ""  # and no GPU to share
     rows = json.loads(options.out.read_text())["rows"] if options.out and options.out.exists() else []
     done = {key(row) for row in rows}
     todo = [case for case in cases(options) if case not in done]

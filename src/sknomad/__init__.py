@@ -11,6 +11,7 @@ from ._kmeans_estimator import CertifiedKMeans
 from ._multilayer import Layer, MultiLayerNOMAD
 from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
+from ._path import NOMADPath, nomad_path
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diagonal_dominance_factor
 from ._problem import KMeansSDP
@@ -38,6 +39,7 @@ __all__ = [
     "Layer",
     "MixedPoint",
     "MultiLayerNOMAD",
+    "NOMADPath",
     "Progress",
     "SoftPoint",
     "Solution",
@@ -55,6 +57,7 @@ __all__ = [
     "kmeans_objective",
     "lloyd_iterate",
     "load",
+    "nomad_path",
     "repair",
     "solve",
     "symmetric_nmf",

@@ -1,0 +1,177 @@
+"""`nomad_path`: how the solution, its parts and its bounds change with ``K``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from ._arrays import Array
+from ._gram import Gram
+from ._linkage import linkage_tree
+from ._points import dense
+from ._problem import KMeansSDP
+from ._run import Progress
+from ._solution import Certificate, Iterate, Solution
+from ._solve import solve
+from ._validation import check_choice, check_K
+from .metrics import active_modes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+METRICS = ("euclidean", "precomputed", "precomputed_distance")
+# Points are in one part if similarities above a hundredth link them.
+LINKED = 2.0
+
+
+@dataclass(frozen=True)
+class NOMADPath:
+    """Solutions for several ``K``, in ascending order of ``K``, all arrays with one entry each.
+
+    Parameters
+    ----------
+    K_values : array of shape (m,)
+        The traces.
+    certificates : list of Certificate
+        Bounds on each optimum.
+    labels : array of shape (m, n)
+        Parts of each solution: points linked by similarities above a hundredth, sets of fewer than a twentieth of all
+        points joined to the part they are most similar to.
+    n_components : array of shape (m,)
+        Number of parts.
+    active_modes : array of shape (m,)
+        Number of eigenvalues of ``Q`` of at least ``K/(10 n)``, see `sknomad.metrics.active_modes`.
+    persistence : array of shape (m,)
+        Decades of ``-log10`` similarity over which there are so many parts, at most 1.6: how clear they are.
+    stability : array of shape (m,)
+        Adjusted Rand index of the parts with those of the next larger ``K``; NaN at the last.
+    """
+
+    K_values: Array
+    certificates: list[Certificate]
+    labels: Array
+    n_components: Array
+    active_modes: Array
+    persistence: Array
+    stability: Array
+
+    @property
+    def lower(self) -> Array:
+        """Feasible value at each ``K``."""
+        return np.array([proof.lower for proof in self.certificates])
+
+    @property
+    def upper(self) -> Array:
+        """Bound on the optimum at each ``K``."""
+        return np.array([proof.upper for proof in self.certificates])
+
+    def plot(self) -> Figure:
+        """Draw bounds, parts, active modes and stability against ``K``; returns the figure."""
+        from ._plot_path import draw_path
+
+        return draw_path(self)
+
+
+def nomad_path(
+    X: Any,
+    K_values: Any,
+    *,
+    solver: Any = "auto",
+    metric: str = "euclidean",
+    tol: float = 1e-3,
+    max_iter: int = 5000,
+    max_seconds: float | None = None,
+    grade: str = "eigen",
+    callback: Callable[[Progress], Any] | None = None,
+) -> NOMADPath:
+    """Solve the program for several ``K``, each started from the solution before.
+
+    Parameters
+    ----------
+    X : array-like or sparse matrix of shape (n, d) or (n, n)
+        Data, or what `metric` says.
+    K_values : sequence of float
+        The traces, in any order.
+    solver, tol, max_iter, max_seconds, grade, callback
+        As for `solve`, for each ``K``.
+    metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
+        What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
+
+    Returns
+    -------
+    NOMADPath
+        It plots itself: ``path.plot()``.
+
+    Examples
+    --------
+    >>> from sknomad import nomad_path
+    >>> from sknomad.datasets import two_rings
+    >>> path = nomad_path(two_rings(60)[0], [4, 16])
+    >>> path.n_components.tolist()
+    [1, 2]
+    """
+    check_choice(metric, "metric", METRICS)
+    make = {"precomputed": Gram.from_kernel, "precomputed_distance": Gram.from_distances}.get(metric, Gram.from_data)
+    gram = make(X)
+    values = _check_values(K_values, gram.n)
+    found: list[dict[str, Any]] = []
+    start: Iterate | None = None
+    for K in values:
+        solution = solve(
+            KMeansSDP(gram, K),
+            solver,
+            tol=tol,
+            max_iter=max_iter,
+            max_seconds=max_seconds,
+            start=start,
+            callback=callback,
+            grade=grade,
+        )
+        found.append(_facts(solution))
+        start = warm_start(solution)
+    labels = np.array([facts["labels"] for facts in found])
+    same = [adjusted_rand_score(one, other) for one, other in pairwise(labels)]
+    return NOMADPath(
+        K_values=np.array(values),
+        certificates=[facts["certificate"] for facts in found],
+        labels=labels,
+        n_components=labels.max(axis=1) + 1,
+        active_modes=np.array([facts["modes"] for facts in found]),
+        persistence=np.array([facts["persistence"] for facts in found]),
+        stability=np.array([*same, np.nan]),
+    )
+
+
+def warm_start(solution: Solution) -> Iterate | None:
+    """A start for the same data and another ``K``: the last point and, what saves most steps, its multiplier.
+
+    ``N`` belongs to the data and changes slowly with ``K``; the solver's first projection mends the trace.
+    """
+    multiplier = solution.iterate.multiplier
+    return None if multiplier is None else Iterate(solution.iterate.point, N=multiplier)
+
+
+def _facts(solution: Solution) -> dict[str, Any]:
+    tree = linkage_tree(solution.point.unmixed)
+    labels = tree.parts(LINKED)
+    return {
+        "certificate": solution.certificate,
+        "labels": labels,
+        "modes": active_modes(dense(solution.point)),
+        "persistence": tree.persistence(int(labels.max()) + 1),
+    }
+
+
+def _check_values(K_values: Any, n: int) -> list[float]:
+    try:
+        values = sorted({check_K(K, n) for K in K_values})
+    except TypeError as error:
+        raise TypeError(f"K_values must be a sequence of real numbers, got {K_values!r}: {error}") from None
+    if not values:
+        raise ValueError("K_values must have at least one K, got none. Pass for instance [4, 8, 16].")
+    return values
