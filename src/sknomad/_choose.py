@@ -25,7 +25,8 @@ SMALLEST_K, LARGEST_K, STEPS_PER_OCTAVE = 3.0, 96.0, 2
 POINTS_PER_PATCH = 3
 # Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
 # because the exact solution has no entries across a gap while an approximate one still has small ones.
-LOOK_STEPS = 60
+# Larger K need more: twice K, and never fewer than the first number.
+LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
 # From here on a sample decides: which K suits is a matter of shape more than of the number of points.
 LARGEST_SAMPLE = 500
 # Two divisions into parts are the same if they agree to this adjusted Rand index.
@@ -160,7 +161,7 @@ def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> 
     for step, iterate in enumerate(ADMM(device="cpu").iterates(problem), start=1):  # noqa: B007
         seconds = time.perf_counter() - began
         stopped = callback is not None and bool(callback(Progress(step, seconds, -math.inf, math.inf, math.inf)))
-        if stopped or step == LOOK_STEPS:
+        if stopped or step >= max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K):
             break
     return iterate.point, stopped
 

@@ -116,8 +116,10 @@ def nomad_path(
     [1, 2]
     """
     check_choice(metric, "metric", METRICS)
-    make = {"precomputed": Gram.from_kernel, "precomputed_distance": Gram.from_distances}.get(metric, Gram.from_data)
-    gram = make(X)
+    if metric == "euclidean":
+        gram = Gram.from_data(X)
+    else:
+        gram = Gram.from_kernel(X) if metric == "precomputed" else Gram.from_distances(X)
     values = _check_values(K_values, gram.n)
     found: list[dict[str, Any]] = []
     start: Iterate | None = None
