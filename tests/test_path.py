@@ -1,0 +1,90 @@
+"""The solution path: the same answers as single solves, its facts, its picture."""
+
+import numpy as np
+import pytest
+
+from sknomad import Gram, KMeansSDP, datasets, nomad_path, solve
+from sknomad.metrics import active_modes
+
+
+@pytest.fixture(scope="module")
+def path():
+    return nomad_path(datasets.two_rings(80)[0], [16, 3, 6, 12, 16])
+
+
+def test_values_are_sorted_and_unique(path):
+    assert path.K_values.tolist() == [3, 6, 12, 16]
+
+
+def test_bounds_hold_for_solutions_found_alone(path):
+    gram = Gram.from_data(datasets.two_rings(80)[0])
+    for K, lower, upper in zip(path.K_values, path.lower, path.upper, strict=True):
+        alone = solve(KMeansSDP(gram, K))
+        assert lower <= alone.certificate.upper
+        assert alone.certificate.lower <= upper
+        assert (upper - lower) / upper <= 1e-3
+
+
+def test_the_optimum_rises_with_K_to_the_trace(path):
+    gram = Gram.from_data(datasets.two_rings(80)[0])
+    assert np.all(np.diff(path.lower) > 0)
+    assert np.all(path.lower <= gram.trace)
+
+
+def test_parts_modes_and_stability(path):
+    assert path.n_components.tolist() == [1, 1, 2, 2]
+    assert path.labels[-1].tolist() == [0] * 40 + [1] * 40
+    assert path.stability[:-1].tolist() == [1.0, 0.0, 1.0]
+    assert np.isnan(path.stability[-1])
+    assert np.all(np.diff(path.active_modes) > 0)
+    assert np.all(path.persistence > 0)
+    Q = solve(KMeansSDP(Gram.from_data(datasets.two_rings(80)[0]), 3)).Q
+    assert path.active_modes[0] == active_modes(Q)
+
+
+def test_starts_save_steps():
+    X, K_values = datasets.moons(60, random_state=0)[0], [6, 6.5, 7, 7.5, 8]
+    steps = {}
+    for name, runs in {"path": [K_values], "alone": [[K] for K in K_values]}.items():
+        calls = []
+        for values in runs:
+            nomad_path(X, values, callback=lambda progress, calls=calls: calls.append(1) and False)
+        steps[name] = len(calls)
+    assert steps["path"] < 0.8 * steps["alone"]
+
+
+def test_kernel_gives_the_same():
+    X, _ = datasets.two_rings(40)
+    plain, kernel = nomad_path(X, [4, 8]), nomad_path(X @ X.T, [4, 8], metric="precomputed")
+    assert np.array_equal(plain.n_components, kernel.n_components)
+    assert np.allclose(plain.lower, kernel.lower, rtol=1e-3)
+
+
+def test_picture_shows_every_quantity(path):
+    pytest.importorskip("matplotlib")
+    axes = path.plot().axes
+    assert [ax.get_title(loc="left") for ax in axes] == [
+        "Bounds on the optimum", "Parts", "Active modes", "How clear the parts are",
+    ]  # fmt: skip
+    lines = [np.asarray(line.get_ydata(), dtype=float) for ax in axes for line in ax.get_lines()]
+    for shown in (path.lower, path.upper, path.n_components, path.active_modes, path.persistence, path.stability[:-1]):
+        assert any(line.shape == shown.shape and np.allclose(line, shown) for line in lines)
+
+
+def test_picture_of_a_single_K():
+    pytest.importorskip("matplotlib")
+    figure = nomad_path(datasets.ring(20)[0], [4]).plot()
+    figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("values", "error"), [([], ValueError), ([0.5], ValueError), (["a"], TypeError), (3, TypeError), ([99], ValueError)]
+)
+def test_bad_values_are_named(values, error):
+    with pytest.raises(error, match="K"):
+        nomad_path(datasets.ring(20)[0], values)
+
+
+def test_bad_metric_is_named():
+    with pytest.raises(ValueError, match="metric must be one of"):
+        nomad_path(datasets.ring(20)[0], [3], metric="cosine")
