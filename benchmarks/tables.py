@@ -11,14 +11,16 @@ import json
 import re
 import sys
 from pathlib import Path
+from statistics import mean
 
+from clustering import SETS, TUNED_ON
 from timing import table as timing_table
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("performance", "paper_solvers", "certified_kmeans")),
+    *(ROOT / "docs" / f"{name}.md" for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice")),
 ]
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
@@ -124,6 +126,69 @@ def headline():
     return markdown(["problem", "machine", "seconds"], rows)
 
 
+def clustering():
+    """Mean agreement by data set and noise, over sizes and seeds; the best of each row in bold."""
+    table = clustering_means("data", "noise")
+    methods = list(dict.fromkeys(row["method"] for row in rows_of("clustering")))
+    rows = [[f"{name}, noise {noise:g}", *in_bold(table, (name, noise), methods)] for name, noise in cases_of(table)]
+    return markdown(["data", *methods], rows)
+
+
+def clustering_summary():
+    """The same over all data, over those without noise, and over those that the rule was not made on."""
+    methods = list(dict.fromkeys(row["method"] for row in rows_of("clustering")))
+    kinds = {
+        "all": lambda row: True,
+        "without noise": lambda row: row["noise"] == 0,
+        "noise 0.05": lambda row: row["noise"] == 0.05,
+        "noise 0.1": lambda row: row["noise"] == 0.1,
+        "not used to make the rule": lambda row: row["data"] not in TUNED_ON,
+    }
+    rows = []
+    for name, belongs in kinds.items():
+        means = clustering_means(belongs=belongs)
+        rows.append([name, *in_bold(means, (), methods)])
+    return markdown(["mean over", *methods], rows)
+
+
+def clustering_confidence():
+    """How often the automatic number of clusters is right, by confidence."""
+    true_number = {"three spirals": 3, "blobs": 6}
+    found = [row for row in rows_of("clustering") if row["method"] == "MultiLayerNOMAD"]
+    rows = []
+    for low, high in ((0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 1.01)):
+        inside = [row for row in found if low <= row["confidence"] < high]
+        right = sum(row["clusters"] == true_number.get(row["data"], 2) for row in inside)
+        rows.append([f"{low:g} to {min(high, 1):g}", len(inside), f"{right / len(inside):.0%}" if inside else "-"])
+    return markdown(["confidence", "runs", "number of clusters right"], rows)
+
+
+def clustering_means(*names, belongs=lambda row: True):
+    """Mean index of each method for each combination of `names`: noise-free runs, the same for all seeds, count once
+    per size, so means are over data set, noise and size first."""
+    cells = {}
+    for row in filter(belongs, rows_of("clustering")):
+        cell = (row["method"], *(row[name] for name in names)), (row["data"], row["noise"], row["n"])
+        cells.setdefault(cell, []).append(row["ari"])
+    groups = {}
+    for (group, _), values in cells.items():
+        groups.setdefault(group, []).append(mean(values))
+    return {group: mean(values) for group, values in groups.items()}
+
+
+def cases_of(table):
+    return list(
+        dict.fromkeys(sorted((group[1:] for group in table), key=lambda case: (list(SETS).index(case[0]), case[1])))
+    )
+
+
+def in_bold(table, case, methods):
+    values = [table.get((method, *case)) for method in methods]
+    best = max(value for value in values if value is not None)
+    texts = ["-" if value is None else f"{value:.2f}" for value in values]
+    return [f"**{text}**" if text == f"{best:.2f}" else text for text in texts]
+
+
 TABLES = {
     "cpu": cpu,
     "h200": h200,
@@ -136,6 +201,9 @@ TABLES = {
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "headline": headline,
     "certified-kmeans": certified_kmeans,
+    "clustering": clustering,
+    "clustering-summary": clustering_summary,
+    "clustering-confidence": clustering_confidence,
 }
 
 

@@ -21,12 +21,14 @@ from ._solve import solve
 from .solvers import ADMM
 
 # The grid: half octaves of K, from few and large patches to patches of a handful of points.
-SMALLEST_K, LARGEST_K, STEPS_PER_OCTAVE = 3.0, 96.0, 2
+SMALLEST_K, LARGEST_K, STEPS_PER_OCTAVE = 3.0, 64.0, 2
 POINTS_PER_PATCH = 3
 # Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
 # because the exact solution has no entries across a gap while an approximate one still has small ones.
 # Larger K need more: twice K, and never fewer than the first number.
 LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
+# Beyond this many points steps are in single precision.
+SMALL = 300
 # From here on a sample decides: which K suits is a matter of shape more than of the number of points.
 LARGEST_SAMPLE = 500
 # Two divisions into parts are the same if they agree to this adjusted Rand index.
@@ -35,6 +37,8 @@ SAME = 0.9
 SHORTEST = 0.05
 # Decades of height times octaves of K: what the division of a single manifold has not been seen to reach.
 SIGNIFICANT = 0.5
+# What makes looks at larger K superfluous: the longest stretch of heights there is, over more than an octave of K.
+CLEAR = 2.0
 # Runs nearly as long as the longest: the K in the middle of these is the most robust one.
 NEARLY = 0.9
 
@@ -107,10 +111,10 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     for K in K_grid(sample.n):
         point, stopped = _look_at(KMeansSDP(sample, K), callback)
         looks.append(_divisions(K, linkage_tree(point), n_parts))
-        if stopped:
+        labels, lengths = _most_persistent(looks)
+        persistence = float(lengths.sum()) / STEPS_PER_OCTAVE
+        if stopped or persistence >= CLEAR:
             break
-    labels, lengths = _most_persistent(looks)
-    persistence = float(lengths.sum()) / STEPS_PER_OCTAVE
     if labels is None or (n_parts is None and persistence < SIGNIFICANT):
         labels, lengths = np.zeros(sample.n, dtype=np.int64), np.array([look.lengths.get(1, 0.0) for look in looks])
     K_values = np.array([look.K for look in looks])
@@ -128,7 +132,7 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
 
 
 def K_grid(n: int) -> list[float]:
-    """Ascending half octaves, from about 3 to 96 or three points per patch; for very few points, one ``K``."""
+    """Ascending half octaves, from about 3 to 64 or three points per patch; for very few points, one ``K``."""
     last = min(LARGEST_K, n / POINTS_PER_PATCH)
     if last < SMALLEST_K:
         return [min(SMALLEST_K, float(n))]
@@ -158,7 +162,8 @@ def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> 
     if problem.is_trivial:
         return solve(problem).point.unmixed, False
     began, stopped = time.perf_counter(), False
-    for step, iterate in enumerate(ADMM(device="cpu").iterates(problem), start=1):  # noqa: B007
+    solver = ADMM(device="cpu32" if problem.n > SMALL else "cpu")
+    for step, iterate in enumerate(solver.iterates(problem), start=1):  # noqa: B007
         seconds = time.perf_counter() - began
         stopped = callback is not None and bool(callback(Progress(step, seconds, -math.inf, math.inf, math.inf)))
         if stopped or step >= max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K):

@@ -28,8 +28,8 @@ from .metrics import hardness
 METRICS = ("euclidean", "precomputed", "precomputed_distance")
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
-# A layer is a hard clustering when |Q|_F^2 is at least this share of tr Q.
-HARD = 0.999
+# A layer is a hard clustering when |Q|_F^2 is at least this share of tr Q: about as close as a gap of 1e-3 gets.
+HARD = 0.995
 # Up to this many points a layer starts from the last one; beyond, soft assignments are the better start.
 WARM_BELOW = 400
 
