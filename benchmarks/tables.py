@@ -164,8 +164,10 @@ def clustering_confidence():
 
 
 def clustering_means(*names, belongs=lambda row: True):
-    """Mean index of each method for each combination of `names`: noise-free runs, the same for all seeds, count once
-    per size, so means are over data set, noise and size first."""
+    """Mean index of each method for each combination of `names`.
+
+    Means are over seeds first, so that runs without noise, the same for all seeds, weigh as much as the others.
+    """
     cells = {}
     for row in filter(belongs, rows_of("clustering")):
         cell = (row["method"], *(row[name] for name in names)), (row["data"], row["noise"], row["n"])

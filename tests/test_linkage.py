@@ -89,10 +89,18 @@ def test_hard_clusters_persist_as_far_as_heights_go():
     assert np.bincount(tree.parts(1.0)).tolist() == [10, 10, 20]
 
 
+def test_the_clearest_number_is_that_of_the_widest_gap():
+    Q = blocks(10, 10, 10)
+    Q[:20, :20] += 0.03  # the first two are linked, far more weakly than each within
+    assert linkage_tree(DensePoint(Q)).clearest() == 3
+    Q[:20, :20] += 0.07
+    assert linkage_tree(DensePoint(Q)).clearest() == 2
+
+
 def test_one_block_is_one():
     tree = linkage_tree(DensePoint(np.full((30, 30), 1 / 30)))
     assert tree.persistence(1) == pytest.approx(np.log10(CEILING / TOGETHER))
-    assert tree.count(0.0) == 1
+    assert tree.count(0.0) == tree.clearest() == 1
 
 
 def test_a_matrix_in_pieces_says_nothing_of_parts():

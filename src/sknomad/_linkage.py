@@ -100,6 +100,10 @@ class LinkageTree:
         low = max(splits[count - 1] if count - 1 < len(splits) else 0.0, self.covered_from, TOGETHER)
         return max(math.log10(min(high, CEILING) / low), 0.0) if high > 0 and math.isfinite(low) else 0.0
 
+    def clearest(self) -> int:
+        """The number of parts that persists longest, the smaller of equals."""
+        return max(range(1, self.count(-math.inf) + 1), key=self.persistence)
+
     def _labels(self, kept: Array) -> Array:
         links = (np.ones(int(kept.sum())), (self.first[kept], self.second[kept]))
         labels = connected_components(sp.coo_array(links, shape=(self.n, self.n)), directed=False)[1]

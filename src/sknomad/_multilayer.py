@@ -57,7 +57,8 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         ``K`` of each layer, not increasing. "auto" chooses the first ``K`` and the number of clusters without labels,
         see ``docs/automatic_choice.md``; ``K`` is then halved from layer to layer down to that number.
     n_clusters : int, optional
-        The number of clusters, if known. None leaves it to the data, which may answer one.
+        The number of clusters, if known. None leaves it to the data, which may answer one; with a given schedule, to
+        the last layer: the number of parts that persists over the widest range of similarities.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
@@ -159,7 +160,7 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         trees = [linkage_tree(solution.point.unmixed) for solution in solutions]
         self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
-        self.labels_ = trees[-1].parts(LINKED) if count is None else cut_deepest(trees, count)
+        self.labels_ = trees[-1].cut(trees[-1].clearest()) if count is None else cut_deepest(trees, count)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.embedding_ = embed(solutions[0].point, n_components, self.labels_)
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
