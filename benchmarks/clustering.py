@@ -8,7 +8,7 @@ nothing is random, and one seed stands for all. The number reported is the adjus
 
 Nobody is told the truth but those that must be: spectral clustering, k-means, Ward and single linkage get the true
 number of clusters, all else is scikit-learn's default; HDBSCAN, `MultiLayerNOMAD` and ``NOMAD(K="auto")`` get nothing.
-The two of ours are both fitted from nothing. Rows go to ``--out`` as they are done, and those that are there already
+The two of ours are both fitted from nothing. ``--ones`` asks those three about single manifolds and clouds instead. Rows go to ``--out`` as they are done, and those that are there already
 are not computed again.
 """
 
@@ -20,6 +20,7 @@ import warnings
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 from joblib import Parallel, delayed
 from machine import facts
 from sklearn.cluster import HDBSCAN, AgglomerativeClustering, KMeans, SpectralClustering
@@ -36,6 +37,18 @@ SETS = {
     "three spirals": datasets.three_spirals,
     "blobs": datasets.blobs,
 }
+# Single manifolds and clouds, where the right answer is one: only for those that choose the number themselves.
+ONES = {
+    "ring": datasets.ring,
+    "Swiss roll": datasets.swiss_roll,
+    "rolled sheet": datasets.swiss_roll_3d,
+    "trefoil": datasets.trefoil,
+    "Gaussian cloud, 2-D": lambda n, noise, random_state: cloud("normal", n, 2, random_state),
+    "Gaussian cloud, 10-D": lambda n, noise, random_state: cloud("normal", n, 10, random_state),
+    "uniform square": lambda n, noise, random_state: cloud("random_sample", n, 2, random_state),
+    "heavy tails": lambda n, noise, random_state: cloud("standard_t", n, 2, random_state, df=3),
+}
+CHOOSERS = ("MultiLayerNOMAD", 'NOMAD(K="auto")', "HDBSCAN")
 TUNED_ON = ("circles", "moons", "double Swiss roll")
 METHODS = {
     "MultiLayerNOMAD": lambda c, seed: MultiLayerNOMAD(),
@@ -49,8 +62,14 @@ METHODS = {
 }
 
 
+def cloud(distribution, n, dimension, seed, **options):
+    """Independent draws, and nothing to find in them."""
+    return getattr(np.random.RandomState(seed), distribution)(size=(n, dimension), **options), np.zeros(n)
+
+
 def measure(name, n, noise, seed, method):
-    X, truth = SETS[name](n, noise=noise, random_state=seed)
+    X, truth = {**SETS, **ONES}[name](n, noise=noise, random_state=seed)
+    truth = truth if name in SETS else np.zeros(n, dtype=int)
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -74,13 +93,16 @@ def cases(options):
     """What to measure, the most expensive first, so that the last worker does not wait for one of them."""
     for n, method in product(sorted(options.sizes, reverse=True), options.methods):
         for name, noise in product(options.data, options.noise):
+            if name in ONES and method not in CHOOSERS:
+                continue
             for seed in range(options.seeds if noise else 1):
                 yield (name, n, noise, seed, method)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", choices=SETS, default=list(SETS))
+    parser.add_argument("--data", nargs="+", choices=[*SETS, *ONES], default=list(SETS))
+    parser.add_argument("--ones", action="store_true", help="the single manifolds instead")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--sizes", nargs="+", type=int, default=[200, 500, 1000])
     parser.add_argument("--noise", nargs="+", type=float, default=[0.0, 0.05, 0.1])
@@ -91,6 +113,7 @@ def main():
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # the workers inherit it: one core each
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # and no GPU to share
+    options.data = list(ONES) if options.ones else options.data
     rows = json.loads(options.out.read_text())["rows"] if options.out and options.out.exists() else []
     done = {key(row) for row in rows}
     todo = [case for case in cases(options) if case not in done]

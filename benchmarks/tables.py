@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from statistics import mean
 
-from clustering import SETS, TUNED_ON
+from clustering import CHOOSERS, ONES, SETS, TUNED_ON
 from timing import table as timing_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -25,8 +25,10 @@ PAGES = [
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def rows_of(name):
-    return json.loads((RESULTS / f"{name}.json").read_text())["rows"]
+def rows_of(name, data=None):
+    """The rows of a result file; of those about clustering, only those of `data`, the several manifolds if not given."""
+    rows = json.loads((RESULTS / f"{name}.json").read_text())["rows"]
+    return [row for row in rows if row["data"] in (data or SETS)] if name == "clustering" else rows
 
 
 def markdown(header, rows):
@@ -163,6 +165,19 @@ def clustering_confidence():
     return markdown(["confidence", "runs", "number of clusters right"], rows)
 
 
+def clustering_one():
+    """How often single manifolds and clouds are left in one piece."""
+    found = rows_of("clustering", ONES)
+    rows = []
+    for name in dict.fromkeys(row["data"] for row in found):
+        mine = {
+            method: [r["clusters"] <= 1 for r in found if (r["data"], r["method"]) == (name, method)]
+            for method in CHOOSERS
+        }
+        rows.append([name, *(f"{sum(answers)} of {len(answers)}" for answers in mine.values())])
+    return markdown(["data", *CHOOSERS], rows)
+
+
 def clustering_means(*names, belongs=lambda row: True):
     """Mean index of each method for each combination of `names`.
 
@@ -205,6 +220,7 @@ TABLES = {
     "certified-kmeans": certified_kmeans,
     "clustering": clustering,
     "clustering-summary": clustering_summary,
+    "clustering-one": clustering_one,
     "clustering-confidence": clustering_confidence,
 }
 
