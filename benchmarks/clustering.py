@@ -8,8 +8,8 @@ nothing is random, and one seed stands for all. The number reported is the adjus
 
 Nobody is told the truth but those that must be: spectral clustering, k-means, Ward and single linkage get the true
 number of clusters, all else is scikit-learn's default; HDBSCAN, `MultiLayerNOMAD` and ``NOMAD(K="auto")`` get nothing.
-The two of ours are both fitted from nothing. ``--ones`` asks those three about single manifolds and clouds instead. Rows go to ``--out`` as they are done, and those that are there already
-are not computed again.
+``--ones`` asks these three about single manifolds and clouds instead. Rows go to ``--out`` as they are done, and those
+that are there already are not computed again.
 """
 
 import argparse

@@ -26,7 +26,7 @@ MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOT
 
 
 def rows_of(name, data=None):
-    """The rows of a result file; of those about clustering, only those of `data`, the several manifolds if not given."""
+    """The rows of a result file; of those about clustering, only those of `data`, or of several manifolds."""
     rows = json.loads((RESULTS / f"{name}.json").read_text())["rows"]
     return [row for row in rows if row["data"] in (data or SETS)] if name == "clustering" else rows
 

@@ -179,6 +179,7 @@ BAD = {
     "clusters": ({"n_clusters": 0}, ValueError, "n_clusters must be"),
     "many clusters": ({"n_clusters": 99}, ValueError, "n_clusters must be at most"),
     "components": ({"n_components": 0}, ValueError, "n_components must be"),
+    "callback": ({"callback": "print"}, TypeError, "callback must be callable"),
     "metric": ({"metric": "cosine"}, ValueError, "metric must be one of"),
 }
 

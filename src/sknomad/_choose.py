@@ -35,7 +35,7 @@ LARGEST_SAMPLE = 500
 SAME = 0.9
 # Divisions that persist over less than this at one K are not looked at.
 SHORTEST = 0.05
-# Decades of height times octaves of K: what the division of a single manifold has not been seen to reach.
+# Decades of height times octaves of K: what the divisions of a single manifold rarely reach.
 SIGNIFICANT = 0.5
 # What makes looks at larger K superfluous: the longest stretch of heights there is, over more than an octave of K.
 CLEAR = 2.0
@@ -106,6 +106,8 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     >>> choice.n_parts
     2
     """
+    if callback is not None and not callable(callback):
+        raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
     sample = _sample(gram)
     looks: list[Look] = []
     for K in K_grid(sample.n):

@@ -70,7 +70,7 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     max_iter : int, default=5000
         Most solver steps of each layer.
     max_seconds : float, optional
-        Most seconds of all layers together.
+        Most seconds of all layers together, the automatic choice not counted.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
     callback : callable, optional
