@@ -39,8 +39,8 @@ SHORTEST = 0.05
 SIGNIFICANT = 0.5
 # What makes looks at larger K superfluous: the longest stretch of heights there is, over more than an octave of K.
 CLEAR = 2.0
-# Runs nearly as long as the longest: the K in the middle of these is the most robust one.
-NEARLY = 0.9
+# Lengths of at least these shares of the longest are as good: for two or more parts, and for one.
+AS_GOOD, AS_GOOD_FOR_ONE = 0.7, 0.9
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,10 @@ class Choice:
         The ``K`` at which the parts show best.
     n_parts : int
         Their number, possibly one.
-    labels : array of shape (n,)
-        The parts, of the points looked at: all, or a sample of 500.
+    rows : array of shape (m,)
+        The points looked at: all, or a sample of 500.
+    labels : array of shape (m,)
+        Their parts.
     persistence : float
         Decades of height times octaves of ``K`` over which the best division into two or more parts persists.
     confidence : float
@@ -77,6 +79,7 @@ class Choice:
 
     K: float
     n_parts: int
+    rows: Array
     labels: Array
     persistence: float
     confidence: float
@@ -108,7 +111,8 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
-    sample = _sample(gram)
+    rows = _rows(gram.n)
+    sample = _sample(gram, rows)
     looks: list[Look] = []
     for K in K_grid(sample.n):
         point, stopped = _look_at(KMeansSDP(sample, K), callback)
@@ -123,8 +127,9 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     is_one = not labels.any()
     ours, other = (SIGNIFICANT, persistence) if is_one else (persistence, SIGNIFICANT)
     return Choice(
-        K=_finest_K(K_values, lengths, gram.n) if is_one else _middle_K(K_values, lengths),
+        K=_finest_K(K_values, lengths, gram.n) if is_one else _coarsest_K(K_values, lengths),
         n_parts=int(labels.max()) + 1 if n_parts is None else n_parts,
+        rows=rows,
         labels=labels,
         persistence=persistence,
         confidence=ours / (ours + other),
@@ -147,11 +152,16 @@ def usual_K(n: int) -> float:
     return float(min(max(math.floor(n / 12), 2), 32, n))
 
 
-def _sample(gram: Gram) -> Gram:
+def _rows(n: int) -> Array:
     """All points, or a fixed random choice of them where there are many."""
-    if gram.n <= LARGEST_SAMPLE:
+    if n <= LARGEST_SAMPLE:
+        return np.arange(n)
+    return np.sort(np.random.default_rng(0).choice(n, LARGEST_SAMPLE, replace=False))
+
+
+def _sample(gram: Gram, rows: Array) -> Gram:
+    if len(rows) == gram.n:
         return gram
-    rows = np.sort(np.random.default_rng(0).choice(gram.n, LARGEST_SAMPLE, replace=False))
     if gram.is_factored:
         return Gram.from_data(gram.factor[rows])
     if gram.sparse is not None:
@@ -202,13 +212,12 @@ def _length_in(look: Look, count: int, labels: Array) -> float:
     return look.lengths[count]
 
 
-def _middle_K(K_values: Array, lengths: Array) -> float:
-    """The middle of those that show the parts about best: far from joining them and from breaking them up."""
-    good = np.flatnonzero(lengths >= NEARLY * lengths.max())
-    return float(K_values[good[len(good) // 2]])
+def _coarsest_K(K_values: Array, lengths: Array) -> float:
+    """The smallest of those that show the parts about best: solved accurately, larger ones may break them up."""
+    return float(K_values[lengths >= AS_GOOD * lengths.max()][0])
 
 
 def _finest_K(K_values: Array, lengths: Array, n: int) -> float:
     """The finest, up to the usual one, that leaves everything together about as clearly as any does."""
-    good = (lengths >= NEARLY * lengths.max()) & (K_values <= usual_K(n))
+    good = (lengths >= AS_GOOD_FOR_ONE * lengths.max()) & (K_values <= usual_K(n))
     return float(K_values[good][-1]) if good.any() and lengths.max() > 0 else usual_K(n)

@@ -10,10 +10,11 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import validate_data
 
 from ._arrays import Array
-from ._choose import choose
+from ._choose import SAME, Choice, choose
 from ._embedding import embed
 from ._gram import Gram
 from ._linkage import LinkageTree, linkage_tree
@@ -148,19 +149,24 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         n_components = check_integer(self.n_components, "n_components", 1)
         gram = self._make_gram(X)
         count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
+        choice = None
         if isinstance(self.schedule, str):
             check_choice(self.schedule, "schedule", ("auto",))
             choice = choose(gram, n_parts=count, callback=self.callback)
-            schedule, count = halving_schedule(choice.K, choice.n_parts), choice.n_parts
-            self.confidence_ = choice.confidence
+            schedule = halving_schedule(choice.K, choice.n_parts)
         else:
             schedule = check_schedule(self.schedule, gram.n)
-            self.confidence_ = float("nan")
         solutions = self._solve_layers(gram, schedule)
         trees = [linkage_tree(solution.point.unmixed) for solution in solutions]
         self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
-        self.labels_ = trees[-1].cut(trees[-1].clearest()) if count is None else cut_deepest(trees, count)
+        self.confidence_ = float("nan") if choice is None else choice.confidence
+        if choice is not None and choice.labels.any():
+            self.labels_ = follow(choice, trees)
+        elif count is None:
+            self.labels_ = trees[-1].cut(1 if choice is not None else trees[-1].clearest())
+        else:
+            self.labels_ = cut_deepest(trees, count)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.embedding_ = embed(solutions[0].point, n_components, self.labels_)
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
@@ -267,6 +273,20 @@ def with_trace(point: MixedPoint, K: float) -> Iterate:
         theta = (K - trace) / (n - trace) if trace < n else 0.0
         identity, mean = (1 - theta) * point.identity + theta, (1 - theta) * point.mean
     return Iterate(MixedPoint(point.base, identity=identity, mean=mean))
+
+
+def follow(choice: Choice, trees: list[LinkageTree]) -> Array:
+    """The parts of the layer that agrees best with the chosen division, the deepest of equals.
+
+    Should the accurately solved layers all have broken that division up, it is itself the answer where it knows all
+    points.
+    """
+    cuts = [tree.cut(choice.n_parts) for tree in reversed(trees)]
+    agreement = [adjusted_rand_score(choice.labels, labels[choice.rows]) for labels in cuts]
+    best = int(np.argmax(agreement))
+    if agreement[best] < SAME and len(choice.rows) == trees[0].n:
+        return choice.labels
+    return cuts[best]
 
 
 def cut_deepest(trees: list[LinkageTree], count: int) -> Array:
