@@ -1,0 +1,271 @@
+"""One look for all figures of the paper's experiments: sizes, type, panel letters, matrices, thumbnails."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from .. import plot
+from ..plot import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL
+from ._store import write_whole
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+__all__ = [
+    "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "colour_map", "curve", "figure", "label",
+    "matrix", "note", "scatter", "styled", "thumbnails",
+]  # fmt: skip
+
+# Inches: one column of a journal, and both with the gutter. Type is set for these, so figures are never scaled down.
+WIDTHS = {"column": 3.4, "page": 7.0}
+DPI = 220
+
+_LOOK = {
+    "font.size": 7.5,
+    "axes.titlesize": 8.0,
+    "axes.titleweight": "normal",
+    "axes.titlepad": 5.0,
+    "axes.labelsize": 7.5,
+    "axes.labelpad": 2.5,
+    "axes.linewidth": 0.6,
+    "xtick.labelsize": 7.0,
+    "ytick.labelsize": 7.0,
+    "xtick.major.width": 0.6,
+    "ytick.major.width": 0.6,
+    "xtick.major.size": 2.5,
+    "ytick.major.size": 2.5,
+    "legend.fontsize": 7.0,
+    "legend.frameon": False,
+    "legend.handlelength": 1.4,
+    "lines.linewidth": 1.3,
+    "lines.markersize": 3.5,
+    "mathtext.fontset": "dejavusans",
+    "image.interpolation": "nearest",
+    "svg.fonttype": "path",  # the same letters on every machine
+    "svg.hashsalt": "sknomad",  # the same file from the same arrays
+    "savefig.dpi": DPI,
+    "savefig.facecolor": "white",
+}
+
+
+@contextmanager
+def look() -> Iterator[None]:
+    """Context in which matplotlib draws in the style of these figures."""
+    import importlib
+
+    with plot.style(), importlib.import_module("matplotlib").rc_context(_LOOK):
+        yield
+
+
+def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+    """Decorator of ``draw`` functions: they draw in the style of these figures, whoever calls them."""
+
+    @functools.wraps(draw)
+    def drawn(*arguments: Any, **options: Any) -> Figure:
+        with look():
+            return draw(*arguments, **options)
+
+    return drawn
+
+
+def figure(
+    columns: int,
+    rows: int = 1,
+    *,
+    width: str = "page",
+    row_height: float | Sequence[float] | None = None,
+    column_widths: Sequence[float] | None = None,
+    letters: bool = True,
+) -> tuple[Figure, NDArray[Any]]:
+    """A figure and its axes, an array of shape (rows, columns).
+
+    Parameters
+    ----------
+    columns, rows : int
+    width : {"page", "column"}
+        7.0 or 3.4 inches, at which type has its true size.
+    row_height : float or one per row, optional
+        Inches; by default panels are about square.
+    column_widths : sequence of float, optional
+        Relative widths of the columns.
+    letters : bool
+        Letter the panels a, b, c, ... row by row.
+    """
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    inches = WIDTHS[width]
+    square = inches / columns
+    heights = np.broadcast_to(square if row_height is None else row_height, rows).tolist()
+    engine = ConstrainedLayoutEngine(w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
+    drawn = Figure(figsize=(inches, sum(heights)), layout=engine)
+    axes = drawn.subplots(rows, columns, squeeze=False, height_ratios=heights, width_ratios=column_widths)
+    if letters:
+        for index, ax in enumerate(axes.flat):
+            label(ax, "abcdefghijklmnopqrstuvwxyz"[index])
+    return drawn, axes
+
+
+def label(ax: Axes, letter: str) -> None:
+    """Set a panel's letter at its upper left; the title follows it."""
+    ax.set_title("", loc="left")
+    ax.annotate(
+        letter, (0, 1), xycoords="axes fraction", xytext=(-2, 5), textcoords="offset points", ha="right", va="bottom",
+        weight="bold", size=9, annotation_clip=False,
+    )  # fmt: skip
+
+
+def scatter(
+    ax: Axes, points: ArrayLike, colours: Any = PALETTE[0], *, size: float | None = None, **options: Any
+) -> None:
+    """Points at equal scales without axes; the panel is a square."""
+    points = np.asarray(points, dtype=np.float64)
+    size = float(np.clip(1400 / len(points), 2.0, 12.0)) if size is None else size
+    ax.scatter(points[:, 0], points[:, 1], s=size, c=colours, linewidths=0, **options)
+    _open_square(ax)
+
+
+def curve(ax: Axes, points: ArrayLike, colour: str = FAINT, *, closed: bool = True) -> None:
+    """A thin line through points in their order, under everything else."""
+    points = np.asarray(points, dtype=np.float64)
+    path = np.vstack([points, points[:1]]) if closed else points
+    ax.plot(path[:, 0], path[:, 1], color=colour, linewidth=0.8, zorder=0)
+
+
+def matrix(ax: Axes, entries: ArrayLike, *, signed: bool = False, title: str = "", largest: float | None = None) -> Any:
+    """Heat map of a matrix, white at zero; with `signed`, green below zero and purple above."""
+    entries = np.asarray(entries, dtype=np.float64)
+    high = float(np.abs(entries).max()) if largest is None else largest
+    image = ax.imshow(
+        entries, cmap=colour_map(DIVERGING if signed else SEQUENTIAL), vmin=-high if signed else 0.0, vmax=high
+    )
+    ax.set(xticks=[], yticks=[])
+    ax.spines[:].set(visible=True, color=FAINT)
+    if title:
+        ax.set_title(title)
+    return image
+
+
+def note(ax: Axes, text: str, place: str = "lower left", **options: Any) -> None:
+    """A short remark in a corner of a panel."""
+    vertical, horizontal = place.split()
+    x, y = (
+        {"left": 0.02, "right": 0.98, "centre": 0.5}[horizontal],
+        {"lower": 0.02, "upper": 0.98, "middle": 0.5}[vertical],
+    )
+    align = {"centre": "center"}.get(horizontal, horizontal)
+    rise = {"lower": "bottom", "upper": "top", "middle": "center"}[vertical]
+    ax.text(x, y, text, transform=ax.transAxes, ha=align, va=rise, color=options.pop("color", MUTED), size=7, **options)
+
+
+def thumbnails(
+    ax: Axes,
+    points: ArrayLike,
+    images: ArrayLike,
+    *,
+    height: float = 0.1,
+    colours: Any = None,
+    apart: float = 1.05,
+    most: int = 200,
+    centre: ArrayLike = (0.0, 0.0),
+    outwards: float = 0.0,
+) -> NDArray[np.intp]:
+    """Images at their points, as many as fit without overlap; returns the indices of those shown.
+
+    Parameters
+    ----------
+    ax : Axes
+        Its square must hold all points; make it with `scatter` first.
+    points : array of shape (n, 2)
+    images : array of shape (n, h, w) or (n, h, w, 3)
+        Grey levels or colours, uint8 or in [0, 1]; grey ones are drawn dark on white where they are so.
+    height : float
+        Of an image, as a share of the panel's side.
+    colours : sequence of colours, optional
+        Of the frames, one per point; no frames if left out.
+    apart : float
+        Least distance between images, in image sizes.
+    most : int
+        Most images.
+    centre, outwards : array of shape (2,), float
+        Move images away from `centre` by this share of the panel's side, with a line to their point.
+    """
+    points, pictures = np.asarray(points, dtype=np.float64), np.asarray(images)
+    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
+    side = max(right - left, high - low)
+    tall = height * side
+    wide = tall * pictures.shape[2] / pictures.shape[1]
+    direction = points - np.asarray(centre)
+    direction /= np.maximum(np.linalg.norm(direction, axis=1, keepdims=True), 1e-12)
+    places = points + outwards * side * direction
+    shown = _spread_out(places, np.array([wide, tall]) * apart, most)
+    for index in shown:
+        x, y = places[index]
+        if outwards:
+            ax.plot(*np.stack([points[index], places[index]], axis=1), color=MUTED, linewidth=0.5, zorder=1)
+        frame = (x - wide / 2, x + wide / 2, y - tall / 2, y + tall / 2)
+        ax.imshow(pictures[index], extent=frame, cmap="gray", zorder=3, aspect="equal", interpolation="antialiased")
+        if colours is not None:
+            edge = {"fill": False, "edgecolor": colours[index], "linewidth": 0.9, "zorder": 4}
+            ax.add_patch(_rectangle((frame[0], frame[2]), wide, tall, **edge))
+    reach = 0.5 * max(wide, tall)
+    ax.set_xlim(min(left, places[shown, 0].min() - reach), max(right, places[shown, 0].max() + reach))
+    ax.set_ylim(min(low, places[shown, 1].min() - reach), max(high, places[shown, 1].max() + reach))
+    _open_square(ax)
+    return shown
+
+
+def colour_map(stops: Sequence[str]) -> Any:
+    """Continuous colours through `stops`, such as `SEQUENTIAL`, `DIVERGING` or `CYCLIC`."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    return LinearSegmentedColormap.from_list("sknomad", list(stops))
+
+
+def draw_figure(module: Any, arrays: dict[str, NDArray[Any]]) -> Figure:
+    """The figure of an experiment, drawn in the common style."""
+    with look():
+        return module.draw(arrays)
+
+
+def write_figure(drawn: Figure, folder: Path, name: str) -> None:
+    """Write ``NAME.png`` and ``NAME.svg``; the same arrays give the same files."""
+    with look():
+        write_whole(folder / f"{name}.png", lambda file: drawn.savefig(file, format="png", dpi=DPI))
+        write_whole(
+            folder / f"{name}.svg", lambda file: drawn.savefig(file, format="svg", dpi=DPI, metadata={"Date": None})
+        )
+
+
+def _spread_out(places: NDArray[np.float64], size: NDArray[np.float64], most: int) -> NDArray[np.intp]:
+    """Indices of points whose boxes of `size` do not overlap, chosen farthest first so that they cover the picture."""
+    scaled = places / size
+    clearance = np.full(len(places), np.inf)
+    chosen: list[int] = []
+    index = int(np.argmax(np.linalg.norm(scaled - scaled.mean(axis=0), axis=1)))
+    while len(chosen) < most:
+        chosen.append(index)
+        # Boxes are apart when they are in one direction at least.
+        clearance = np.minimum(clearance, np.abs(scaled - scaled[index]).max(axis=1))
+        index = int(np.argmax(clearance))
+        if clearance[index] < 1:
+            break
+    return np.array(chosen, dtype=np.intp)
+
+
+def _open_square(ax: Axes) -> None:
+    ax.set(box_aspect=1, adjustable="datalim", aspect="equal", xticks=[], yticks=[], frame_on=False)
+
+
+def _rectangle(*arguments: Any, **options: Any) -> Any:
+    from matplotlib.patches import Rectangle
+
+    return Rectangle(*arguments, **options)

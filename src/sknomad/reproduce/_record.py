@@ -1,0 +1,112 @@
+"""`Record`: the arrays of one experiment, with the certificate of every solve that made them."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from .._gram import Gram
+from .._problem import KMeansSDP
+from .._solution import Certificate, Solution, Status
+from .._solve import solve
+from ..solvers import Auto
+
+Arrays = dict[str, NDArray[Any]]
+
+PREFIX = "certificate/"
+FIELDS = ("K", "n", "lower", "upper", "gap", "grade", "seconds", "iterations")
+
+
+class Record:
+    """Collects what an experiment computes.
+
+    Parameters
+    ----------
+    seed : int
+        Of all random numbers of the experiment, through `rng`.
+    device : {"auto", "cpu", "cuda"}
+        Where `solve` computes.
+
+    Attributes
+    ----------
+    rng : numpy.random.Generator
+        Made from `seed`.
+
+    Examples
+    --------
+    >>> record = Record(seed=0)
+    >>> solution = record.solve("pairs", [[0.0], [1.0], [10.0], [11.0]], 2)
+    >>> record["Q"] = solution.Q
+    >>> sorted(record.arrays())[:4]
+    ['Q', 'certificate/pairs/K', 'certificate/pairs/gap', 'certificate/pairs/grade']
+    """
+
+    def __init__(self, seed: int = 0, device: str = "auto") -> None:
+        self.seed, self.device = seed, device
+        self.rng = np.random.default_rng(seed)
+        self._arrays: Arrays = {}
+
+    def __setitem__(self, name: str, array: ArrayLike) -> None:
+        stored = np.asarray(array)
+        if stored.dtype == object:
+            raise TypeError(f"{name} must be an array of numbers or text, got objects, which a file cannot keep.")
+        self._arrays[name] = stored
+
+    def __getitem__(self, name: str) -> NDArray[Any]:
+        return self._arrays[name]
+
+    def solve(self, name: str, data: Any, K: float, tol: float = 1e-3, **options: Any) -> Solution:
+        """Solve for points or a `Gram`, and keep the certificate under `name`.
+
+        `options` are those of `sknomad.solve`. A gap above `tol` raises no warning here: the certificate tells.
+        """
+        gram = data if isinstance(data, Gram) else Gram.from_data(data)
+        solver = options.pop("solver", "auto" if self.device == "auto" else Auto.on(self.device))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            solution = solve(KMeansSDP(gram, K), solver, tol=tol, **options)
+        if solution.status is Status.INTERRUPTED:  # an experiment cut short must not pass for a finished one
+            raise KeyboardInterrupt
+        self.certificate(name, solution.problem, solution.certificate, solution.seconds, solution.n_iter)
+        return solution
+
+    def certificate(
+        self, name: str, problem: KMeansSDP, certificate: Certificate, seconds: float, iterations: int
+    ) -> None:
+        """Keep a certificate that came about in another way than through `solve`."""
+        proof = certificate
+        values: tuple[Any, ...] = (
+            problem.K,
+            problem.n,
+            proof.lower,
+            proof.upper,
+            proof.gap,
+            proof.grade,
+            seconds,
+            iterations,
+        )
+        for field, value in zip(FIELDS, values, strict=True):
+            self[f"{PREFIX}{name}/{field}"] = value
+
+    def arrays(self) -> Arrays:
+        """All arrays by name."""
+        return dict(self._arrays)
+
+
+def certificates(arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
+    """The certificates among `arrays`, one dictionary of plain numbers each, in the order of the solves.
+
+    Examples
+    --------
+    >>> record = Record()
+    >>> _ = record.solve("pairs", [[0.0], [1.0], [10.0], [11.0]], 2)
+    >>> certificates(record.arrays())[0]["n"]
+    4
+    """
+    names = [key[len(PREFIX) : -2] for key in arrays if key.startswith(PREFIX) and key.endswith("/K")]
+    return [{"name": name} | {field: arrays[f"{PREFIX}{name}/{field}"].item() for field in FIELDS} for name in names]

@@ -1,0 +1,47 @@
+"""Which experiments there are: the modules of this package, in the order of the paper."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from pathlib import Path
+from typing import Any
+
+PACKAGE = __name__.rpartition(".")[0]
+
+ORDER = (
+    "opening", "ring", "two-rings", "moons", "teapots", "yale", "mnist-1", "mnist-2", "turntable", "square",
+    "multilayer", "geodesics", "cp-rank", "burer-monteiro", "convergence", "solvers", "timing", "mnist-zeros",
+    "mnist-all", "kmeans",
+)  # fmt: skip
+
+
+def _discover() -> dict[str, str]:
+    modules = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])]
+    names = [name.replace("_", "-") for name in modules if not name.startswith("_")]
+    rank = {name: place for place, name in enumerate(ORDER)}
+    names.sort(key=lambda name: (rank.get(name, len(ORDER)), name))
+    return {name: f"{PACKAGE}.{name.replace('-', '_')}" for name in names}
+
+
+# Name of each experiment -> its module, imported only when asked for.
+EXPERIMENTS: dict[str, str] = _discover()
+
+
+def load(name: str) -> Any:
+    """The module of the experiment `name`.
+
+    Examples
+    --------
+    >>> load("ring").TITLE
+    'The ring'
+    """
+    check_names([name])
+    return importlib.import_module(EXPERIMENTS[name])
+
+
+def check_names(names: list[str]) -> None:
+    """Refuse names of no experiment, and list those there are."""
+    for name in names:
+        if name not in EXPERIMENTS:
+            raise ValueError(f"experiment must be one of {', '.join(EXPERIMENTS)}, got {name!r}.")

@@ -1,0 +1,174 @@
+"""Run experiments one after the other: keep what is done, go on after what fails, and write the page."""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from .._arrays import cuda_is_available
+from .._fetch import DataUnavailableError
+from . import _store
+from ._figure import draw_figure, write_figure
+from ._page import write_page
+from ._record import Arrays, certificates
+from ._registry import EXPERIMENTS, check_names, load
+
+# Rough seconds of an experiment that does not say, in full and quick.
+TYPICAL_SECONDS = (60.0, 8.0)
+
+
+class State(enum.Enum):
+    """How an experiment ended."""
+
+    COMPUTED = "computed"
+    KEPT = "kept from an earlier run"
+    SKIPPED = "skipped"
+    FAILED = "failed"
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The end of one experiment."""
+
+    name: str
+    state: State
+    reason: str = ""  # one sentence, for those skipped or failed
+    seconds: float = 0.0  # of its computation
+    error: BaseException | None = None  # what it failed of
+
+
+@dataclass(frozen=True)
+class Step:
+    """Where a run stands; handed to the progress callback whenever an experiment begins or ends."""
+
+    name: str  # the experiment
+    outcome: Outcome | None  # how it ended; None if it begins
+    forecast: float  # rough seconds it takes
+    forecast_after: float  # rough seconds of all experiments after it
+    position: int  # it is the position-th of total
+    total: int
+
+
+class _SkipError(Exception):
+    """An experiment cannot be run here; the message says why."""
+
+
+def run_experiments(
+    names: Iterable[str] | None,
+    out: str | Path,
+    quick: bool = False,
+    device: str = "auto",
+    progress: Callable[[Step], Any] | None = None,
+    *,
+    overwrite: bool = False,
+) -> list[Outcome]:
+    """Compute, draw and judge experiments; write their files and ``index.html``.
+
+    An experiment whose arrays of the same version and size lie in `out` already is not computed again, only drawn and
+    judged. One that fails, or lacks its data, does not stop the others; only a folder that cannot be written to does.
+
+    Parameters
+    ----------
+    names : iterable of str or None
+        Keys of `EXPERIMENTS`. None is all but those that only run when named.
+    out : path
+        Folder for ``NAME.npz``, ``.json``, ``.png``, ``.svg`` and ``index.html``; made if need be.
+    quick : bool
+        At reduced size.
+    device : {"auto", "cpu", "cuda"}
+        Where to solve.
+    progress : callable, optional
+        Called with a `Step` when an experiment begins and when it has ended.
+    overwrite : bool
+        Compute again what is there already.
+
+    Returns
+    -------
+    list of Outcome
+        In the order of the names.
+    """
+    named = names is not None
+    chosen = list(dict.fromkeys(names)) if names is not None else list(EXPERIMENTS)
+    check_names(chosen)
+    folder = Path(out)
+    folder.mkdir(parents=True, exist_ok=True)
+    forecasts = [_forecast(name, quick) for name in chosen]
+    outcomes: list[Outcome] = []
+    for index, name in enumerate(chosen):
+
+        def report(outcome: Outcome | None, index: int = index, name: str = name) -> None:
+            if progress is not None:
+                after = sum(forecasts[index + 1 :])
+                progress(Step(name, outcome, forecasts[index], after, index + 1, len(chosen)))
+
+        report(None)
+        outcomes.append(_run(name, folder, quick, device, named, overwrite))
+        write_page(folder)
+        report(outcomes[-1])
+    return outcomes
+
+
+def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwrite: bool) -> Outcome:
+    """One experiment; what goes wrong inside it is its outcome, what goes wrong with the folder is raised."""
+    state = State.KEPT
+    try:
+        module = load(name)
+        kept = None if overwrite else _kept(name, folder, quick)
+        if kept is None:
+            state = State.COMPUTED
+            _check_can_run(module, device, named)
+            started = time.perf_counter()
+            arrays: Arrays = module.compute(quick, device=device)
+            facts = {
+                "name": name,
+                "quick": quick,
+                "seed": module.SEED,
+                "seconds": time.perf_counter() - started,
+                "versions": _store.versions(),
+            }
+        else:
+            arrays, facts = kept
+        figure = draw_figure(module, arrays)
+        claims = [claim.to_json() for claim in module.claims(arrays)]
+    except (_SkipError, DataUnavailableError) as error:
+        return Outcome(name, State.SKIPPED, str(error), error=error)
+    except Exception as error:
+        return Outcome(name, State.FAILED, f"{type(error).__name__}: {error}", error=error)
+    if state is State.COMPUTED:
+        _store.write_arrays(folder / f"{name}.npz", arrays, facts)
+    write_figure(figure, folder, name)
+    words = {"title": module.TITLE, "caption": module.CAPTION}
+    # Last: an experiment is done when this file is there.
+    _store.write_json(
+        folder / f"{name}.json", {**facts, **words, "claims": claims, "certificates": certificates(arrays)}
+    )
+    return Outcome(name, state, seconds=facts["seconds"])
+
+
+def _kept(name: str, folder: Path, quick: bool) -> tuple[Arrays, dict[str, Any]] | None:
+    """Arrays and facts of a finished run of this version and size, or None."""
+    stored = _store.read_arrays(folder / f"{name}.npz")
+    if stored is None or _store.read_json(folder / f"{name}.json") is None:
+        return None
+    facts = stored[1]
+    same = facts.get("quick") == quick and facts["versions"]["sknomad"] == _store.versions()["sknomad"]
+    return stored if same else None
+
+
+def _check_can_run(module: Any, device: str, named: bool) -> None:
+    if getattr(module, "ONLY_WHEN_NAMED", False) and not named:
+        raise _SkipError("it takes long and runs only when named.")
+    if getattr(module, "NEEDS_GPU", False) and (device == "cpu" or not cuda_is_available()):
+        raise _SkipError("it needs a CUDA device and torch (pip install 'sknomad[gpu]').")
+
+
+def _forecast(name: str, quick: bool) -> float:
+    try:
+        seconds = getattr(load(name), "SECONDS", TYPICAL_SECONDS)
+    except Exception:  # will be told when its turn comes
+        seconds = TYPICAL_SECONDS
+    return float(seconds[quick])

@@ -1,0 +1,91 @@
+"""Files of an experiment: written whole or not at all, and read back only if they belong to this run."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import platform
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, BinaryIO
+from zipfile import BadZipFile
+
+import numpy as np
+
+from .._doctor import installed_version
+from ._record import Arrays
+
+# Entry of an npz file that tells how its arrays came about.
+FACTS = "facts"
+PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "matplotlib")
+
+
+def versions() -> dict[str, str]:
+    """Versions of this library, of Python and of what the numbers depend on."""
+    from .. import __version__
+
+    found = {name: installed_version(name) for name in PACKAGES}
+    known = {name: version for name, version in found.items() if version is not None}
+    return {"sknomad": __version__, "python": platform.python_version(), **known}
+
+
+def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
+    """Write a file beside its place and rename it: nobody ever sees half of it, and a full disk leaves no rest."""
+    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            write(file)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write text in UTF-8, whole or not at all."""
+    write_whole(path, lambda file: file.write(text.encode()))
+
+
+def write_json(path: Path, content: Any) -> None:
+    """Write JSON that every parser reads: numbers that are not finite become null."""
+    write_text(path, json.dumps(_finite(content), indent=1) + "\n")
+
+
+def write_arrays(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+    """Write arrays and the facts about them as a compressed npz file."""
+    if FACTS in arrays:
+        raise ValueError(f"arrays must not use the name {FACTS!r}, which is taken.")
+    contents: dict[str, Any] = {**arrays, FACTS: np.array(json.dumps(facts))}
+    write_whole(path, lambda file: np.savez_compressed(file, **contents))
+
+
+def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
+    """Arrays and facts of a file of `write_arrays`; None if there is none, or none that is intact."""
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        return arrays, json.loads(str(arrays.pop(FACTS)))
+    except (OSError, ValueError, KeyError, BadZipFile, EOFError):
+        return None
+
+
+def read_json(path: Path) -> dict[str, Any] | None:
+    """Content of a JSON file; None if there is none, or none that is intact."""
+    try:
+        content = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return content if isinstance(content, dict) else None
+
+
+def _finite(content: Any) -> Any:
+    if isinstance(content, dict):
+        return {key: _finite(value) for key, value in content.items()}
+    if isinstance(content, list | tuple):
+        return [_finite(value) for value in content]
+    return None if isinstance(content, float) and not math.isfinite(content) else content
