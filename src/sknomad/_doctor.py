@@ -18,6 +18,7 @@ EXTRAS = {
     "cvxpy": "reference",
     "dask": "distributed",
     "jinja2": "report",
+    "pooch": "data",
 }
 
 

@@ -1,11 +1,295 @@
-"""Data sets of others: read from a folder or a cache, else downloaded, and always checked."""
+"""Data sets of others, as images: read from a folder or a cache, else downloaded, and always checked.
+
+`SKNOMAD_DATA` names a folder of your own with the files as listed at each function. What it lacks is looked for in the
+cache (`SKNOMAD_CACHE`, else the usual place of this system), and what that lacks is downloaded into it.
+"""
 
 from __future__ import annotations
 
+import gzip
+import hashlib
+import io
+import re
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
-class DataUnavailableError(OSError):
-    """A data set is neither on this machine nor to be had; the message says where it was looked for."""
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_random_state
+
+from ._download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
+from ._validation import check_choice, check_integer
+
+__all__ = [
+    "DataDamagedError", "DataUnavailableError", "Images", "fetch_coil20", "fetch_coil100", "fetch_mnist",
+    "fetch_teapots", "fetch_yale_faces",
+]  # fmt: skip
 
 
-class DataDamagedError(ValueError):
-    """A file of a data set is not what it should be; the message names it."""
+@dataclass(frozen=True, eq=False)
+class Images:
+    """Images and what is known of each."""
+
+    images: NDArray[np.uint8]  # (n, height, width) or (n, height, width, 3)
+    target: NDArray[np.int64]  # (n,): what it shows: digit, subject or object
+    angle: NDArray[np.float64] | None = None  # (n,): degrees of the view, or of the light from the left
+    elevation: NDArray[np.float64] | None = None  # (n,): degrees of the light above the horizon
+
+    @property
+    def data(self) -> NDArray[np.float64]:
+        """Images as rows, grey levels or colours from 0 to 1; made anew at each call."""
+        return self.images.reshape(len(self.images), -1) / 255.0
+
+    def __len__(self) -> int:
+        return len(self.images)
+
+
+def fetch_mnist(
+    digit: int | None = None, n: int | None = None, *, split: str = "all", random_state: Any = None
+) -> Images:
+    """Images of handwritten digits, 28 x 28, white on black: 60,000 to train and 10,000 to test.
+
+    Files: ``mnist/{train,t10k}-{images-idx3,labels-idx1}-ubyte.gz``.
+
+    Parameters
+    ----------
+    digit : int, optional
+        Only images of this digit.
+    n : int, optional
+        Only so many of them.
+    split : {"all", "train", "test"}
+        Which part; "all" is first the one, then the other.
+    random_state : int, RandomState or None
+        None takes the first `n`; anything else draws them at random without replacement.
+
+    Returns
+    -------
+    Images
+        ``target`` is the digit.
+    """
+    check_choice(split, "split", ("all", "train", "test"))
+    parts = {"all": ("train", "t10k"), "train": ("train",), "test": ("t10k",)}[split]
+    images = np.concatenate([_read_idx(f"{part}-images-idx3-ubyte.gz", 16).reshape(-1, 28, 28) for part in parts])
+    target = np.concatenate([_read_idx(f"{part}-labels-idx1-ubyte.gz", 8) for part in parts]).astype(np.int64)
+    chosen = np.arange(len(target)) if digit is None else np.flatnonzero(target == digit)
+    if not chosen.size:
+        raise ValueError(f"digit must be an integer from 0 to 9, got {digit!r}.")
+    if n is not None:
+        chosen = _choose(chosen, n, random_state)
+    return Images(images[chosen], target[chosen])
+
+
+def fetch_teapots() -> Images:
+    """A teapot from all sides: 100 views in order around the full circle, 76 x 101 in colour.
+
+    File: ``teapots/teapots100.mat``.
+
+    Returns
+    -------
+    Images
+        ``angle`` is that of the view.
+    """
+    path = locate(_TEAPOTS, "the teapots")
+    columns = _read_mat(path, "teapots")
+    images = np.stack([column.reshape(76, 101, 3, order="F") for column in columns.T])
+    return Images(images, np.zeros(100, dtype=np.int64), 3.6 * np.arange(100.0))
+
+
+def fetch_yale_faces(subjects: Sequence[int] = (1, 4, 5, 27)) -> Images:
+    """Frontal faces of the Extended Yale Face Database B, cropped: 64 lightings each, 192 x 168.
+
+    File: ``yaleb/CroppedYale.zip``, or one of the same layout with only some subjects.
+
+    Parameters
+    ----------
+    subjects : sequence of int
+        Numbers of the subjects, 1 to 39.
+
+    Returns
+    -------
+    Images
+        By subject, then azimuth and elevation. ``target`` is the subject, ``angle`` the azimuth of the light.
+    """
+    pattern = re.compile(r"yaleB(?P<target>\d+)_P00A(?P<angle>[+-]\d+)E(?P<elevation>[+-]\d+)\.pgm$")
+    return _read_archive(_YALE, "the Yale faces", pattern, subjects, "subjects")
+
+
+def fetch_coil20() -> Images:
+    """Twenty objects on a turntable, grey: 72 views each, 32 x 32.
+
+    File: ``coil20/COIL20_32x32.mat``.
+
+    Returns
+    -------
+    Images
+        By object (``target``, from 1), then ``angle``.
+    """
+    path = locate(_COIL20, "COIL-20")
+    rows = np.asarray(_read_mat(path, "X"), dtype=np.float64)
+    levels = np.rint(rows * (255 if rows.max() <= 1 else 1)).astype(np.uint8)
+    images = levels.reshape(-1, 32, 32).transpose(0, 2, 1)  # stored by columns
+    _check_pixels(path, "all", images, _COIL20_PIXELS)
+    return Images(images, np.repeat(np.arange(1, 21), 72), np.tile(np.arange(72) * 5.0, 20))
+
+
+def fetch_coil100(objects: Sequence[int] = (14, 17, 52, 74)) -> Images:
+    """Objects of the Columbia library on a turntable, in colour: 72 views each, 128 x 128.
+
+    File: ``coil100/coil-100.zip``, or one of the same layout with only some objects.
+
+    Parameters
+    ----------
+    objects : sequence of int
+        Numbers of the objects, 1 to 100.
+
+    Returns
+    -------
+    Images
+        By object (``target``), then ``angle``.
+    """
+    pattern = re.compile(r"obj(?P<target>\d+)__(?P<angle>\d+)\.png$")
+    return _read_archive(_COIL100, "COIL-100", pattern, objects, "objects")
+
+
+def _choose(indices: NDArray[np.intp], n: int, random_state: Any) -> NDArray[np.intp]:
+    check_integer(n, "n", 1)
+    if n > len(indices):
+        raise ValueError(f"n must be at most {len(indices)}, the number of images, got {n}.")
+    if random_state is None:
+        return indices[:n]
+    return np.sort(check_random_state(random_state).permutation(indices)[:n])
+
+
+def _read_idx(name: str, header: int) -> NDArray[np.uint8]:
+    path = locate(_MNIST[name], "MNIST")
+    try:
+        return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=header)
+    except (OSError, EOFError, zlib.error) as error:
+        raise damaged(path, str(error)) from error
+
+
+def _read_mat(path: Path, name: str) -> Any:
+    from scipy.io import loadmat
+
+    try:
+        return loadmat(path)[name]
+    except (ValueError, KeyError, TypeError, NotImplementedError, OSError, zlib.error) as error:
+        raise damaged(path, f"no MATLAB file with {name!r}") from error
+
+
+def _read_archive(
+    file: RemoteFile, what: str, pattern: re.Pattern[str], wanted: Sequence[int], parameter: str
+) -> Images:
+    """Images of some targets out of a zip archive whose file names tell target and angles."""
+    wanted = [check_integer(target, parameter, 1) for target in wanted]
+    if not wanted:
+        raise ValueError(f"{parameter} must name at least one, got none.")
+    path, entries = _archive_with(file, what, pattern, wanted, parameter)
+    images, facts = [], []
+    with zipfile.ZipFile(path) as archive:
+        for target in wanted:
+            found = sorted(
+                (int(match["angle"]), int(match.groupdict().get("elevation") or 0), name)
+                for name, match in entries.items()
+                if int(match["target"]) == target
+            )
+            pictures = np.stack([_decode(path, archive, name) for *_, name in found])
+            _check_pixels(path, str(target), pictures, _PIXELS[parameter])
+            images.append(pictures)
+            facts += [(target, angle, elevation) for angle, elevation, _ in found]
+    target, angle, elevation = np.array(facts).T
+    has_elevation = "elevation" in pattern.groupindex
+    return Images(
+        np.concatenate(images), target.astype(np.int64), angle * 1.0, elevation * 1.0 if has_elevation else None
+    )
+
+
+def _archive_with(
+    file: RemoteFile, what: str, pattern: re.Pattern[str], wanted: Sequence[int], parameter: str
+) -> tuple[Path, dict[str, re.Match[str]]]:
+    """The first archive at hand that holds all of `wanted`, or a downloaded one, and its entries."""
+    for path in [*present(file), None]:
+        path = path or download(file, what)
+        try:
+            with zipfile.ZipFile(path) as archive:
+                entries = {name: match for name in archive.namelist() if (match := pattern.search(name))}
+        except zipfile.BadZipFile as error:
+            raise damaged(path, str(error)) from error
+        lacking = set(wanted) - {int(match["target"]) for match in entries.values()}
+        if not lacking:
+            return path, entries
+    raise ValueError(f"{parameter} must be among those of {what}, got {sorted(lacking)}.")
+
+
+def _decode(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[np.uint8]:
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise ImportError("reading images needs Pillow: pip install 'sknomad[data]'.") from error
+    try:
+        return np.asarray(Image.open(io.BytesIO(archive.read(name))))
+    except (OSError, SyntaxError, zipfile.BadZipFile, zlib.error) as error:
+        raise damaged(path, f"{name}: {error}") from error
+
+
+def _check_pixels(path: Path, part: str, images: NDArray[np.uint8], known: dict[str, str]) -> None:
+    """Compare with the pixels as they are known; parts that are not known pass."""
+    if part in known and pixel_digest(images) != known[part]:
+        raise damaged(path, f"the pixels of {part} are others")
+
+
+def pixel_digest(images: NDArray[np.uint8]) -> str:
+    """Digest of decoded images, whatever archive they came in."""
+    return hashlib.sha256(repr(images.shape).encode() + np.ascontiguousarray(images).tobytes()).hexdigest()[:32]
+
+
+_MNIST_URLS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
+_MNIST = {
+    name: RemoteFile((f"mnist/{name}",), tuple(base + name for base in _MNIST_URLS), digest)
+    for name, digest in {
+        "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
+        "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
+        "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
+        "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
+    }.items()
+}
+_TEAPOTS = RemoteFile(
+    ("teapots/teapots100.mat",),
+    ("https://www.cs.columbia.edu/~jebara/4772/teapots100.mat",),
+    "7856a2b18a744f75ac454dfabf30a136496c338f964fae8c2c314d6cde4652ce",
+)
+_YALE = RemoteFile(
+    ("yaleb/CroppedYale.zip", "yaleb/CroppedYale_P00_paper_01_04_05_27.zip"),
+    ("http://vision.ucsd.edu/extyaleb/CroppedYaleBZip/CroppedYale.zip",),
+    None,
+)
+_COIL20 = RemoteFile(
+    ("coil20/COIL20_32x32.mat",),
+    ("https://raw.githubusercontent.com/jundongl/scikit-feature/master/skfeature/data/COIL20.mat",),
+    None,
+)
+_COIL100 = RemoteFile(
+    ("coil100/coil-100.zip", "coil100/coil-100_objects_14_17_52_74.zip"),
+    ("https://www.cs.columbia.edu/CAVE/databases/SLAM_coil-20_coil-100/coil-100/coil-100.zip",),
+    None,
+)
+# Digests of the decoded pixels, by part.
+_COIL20_PIXELS = {"all": "d083dc0403a3094bcdc3595ee7bb5b27"}
+_PIXELS = {
+    "subjects": {
+        "1": "05dc55615d42d5433291e828e7126594",
+        "4": "1862e39fbc284294d0dcd1ae5541a9dc",
+        "5": "0830bf2a04618efcd529e72a255bf83b",
+        "27": "3516f40362677fa4ec17d153e21e7f29",
+    },
+    "objects": {
+        "14": "8871f0ba5dd3867dc5a4bafc293484c3",
+        "17": "05b70fc5c87cf97c721082c5e11ae865",
+        "52": "feb33a62425ba57885c09edc0e4c9c91",
+        "74": "eae727eea312ab37f0a868abd6d0117a",
+    },
+}

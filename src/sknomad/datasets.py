@@ -6,6 +6,8 @@ manifolds, else the float64 parameter along the one. Points lie in order, manifo
 
 ``noise`` is the standard deviation of the Gaussian noise added to every coordinate, unless said otherwise.
 ``random_state`` is an int, a ``RandomState``, a ``Generator`` or None; where nothing is random it is unused.
+
+`fetch_mnist`, `fetch_teapots`, `fetch_yale_faces`, `fetch_coil20` and `fetch_coil100` get images of others.
 """
 
 from math import isqrt, pi
@@ -16,7 +18,23 @@ from numpy.typing import NDArray
 from sklearn.datasets import make_moons, make_swiss_roll
 from sklearn.utils import check_random_state
 
+from ._fetch import (
+    DataDamagedError,
+    DataUnavailableError,
+    Images,
+    fetch_coil20,
+    fetch_coil100,
+    fetch_mnist,
+    fetch_teapots,
+    fetch_yale_faces,
+)
 from ._validation import check_integer, check_real
+
+__all__ = [
+    "DataDamagedError", "DataUnavailableError", "Images", "blobs", "double_swiss_roll", "fetch_coil20", "fetch_coil100",
+    "fetch_mnist", "fetch_teapots", "fetch_yale_faces", "linked_rings", "moons", "ring", "square_grid", "swiss_roll",
+    "swiss_roll_3d", "thin_lines", "three_spirals", "trefoil", "two_rings",
+]  # fmt: skip
 
 Points = NDArray[np.float64]
 Labels = NDArray[np.int64]
