@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from . import __version__
+from ._cli_reproduce import add_reproduce
 from ._nomad import NOMAD
 from ._report import check_out, describe, summarise, write_run
 from ._run import Progress
@@ -54,6 +55,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_demo(commands)
     _add_doctor(commands)
     add_verify(commands, print)
+    add_reproduce(commands)
     return parser
 
 

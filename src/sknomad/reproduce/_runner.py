@@ -13,7 +13,7 @@ from .._arrays import cuda_is_available
 from .._fetch import DataUnavailableError
 from . import _store
 from ._figure import draw_figure, write_figure
-from ._page import write_page
+from ._page import check_can_write, write_page
 from ._record import Arrays, certificates
 from ._registry import EXPERIMENTS, check_names, load
 
@@ -94,6 +94,7 @@ def run_experiments(
     named = names is not None
     chosen = list(dict.fromkeys(names)) if names is not None else list(EXPERIMENTS)
     check_names(chosen)
+    check_can_write()
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     forecasts = [_forecast(name, quick) for name in chosen]
@@ -107,7 +108,7 @@ def run_experiments(
 
         report(None)
         outcomes.append(_run(name, folder, quick, device, named, overwrite))
-        write_page(folder)
+        write_page(folder, {outcome.name: outcome.reason for outcome in outcomes if outcome.reason})
         report(outcomes[-1])
     return outcomes
 

@@ -1,0 +1,170 @@
+"""``sknomad reproduce``: its options, its progress bar and its exit code."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .reproduce._runner import Outcome, Step
+
+DONE, FAILED, INTERRUPTED = 0, 1, 130
+
+
+def add_reproduce(commands: Any) -> None:
+    """Add the command to the parser of ``sknomad``."""
+    command = commands.add_parser(
+        "reproduce",
+        help="the paper's experiments, with a verdict on each claim",
+        description="Compute the paper's experiments again: figures, arrays, and whether each claim holds.",
+        epilog="An interrupted run goes on from what is done. Exit codes: 0 done, 1 an experiment failed or one that "
+        "was named could not run, 2 usage, 130 interrupted.",
+    )
+    command.set_defaults(run=_reproduce)
+    command.add_argument("names", nargs="*", metavar="NAME", help="experiments, see --list")
+    command.add_argument("--all", action="store_true", help="all but those that take a GPU or very long")
+    command.add_argument("--list", action="store_true", help="what there is")
+    command.add_argument("--quick", action="store_true", help="at reduced size, a few minutes in all")
+    command.add_argument("--out", type=Path, metavar="DIR", help="folder for the results")
+    command.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where to solve")
+    command.add_argument("--overwrite", action="store_true", help="compute again what is in the folder already")
+
+
+def _reproduce(options: argparse.Namespace) -> int:
+    from .reproduce import run_experiments
+    from .reproduce._registry import check_names
+
+    if options.list:
+        sys.stdout.write(_listing())
+        return DONE
+    if bool(options.names) == options.all:
+        raise ValueError("reproduce must have names of experiments, or --all, or --list. Pass one of them.")
+    check_names(options.names)
+    if options.out is None:
+        raise ValueError("reproduce must know where to write. Pass --out DIR.")
+    if options.out.exists() and not options.out.is_dir():
+        raise ValueError(f"--out must be a folder, got the file {str(options.out)!r}. Name another place.")
+    names = None if options.all else options.names
+    try:
+        with _Bar() as bar:
+            outcomes = run_experiments(
+                names, options.out, options.quick, options.device, bar.update, overwrite=options.overwrite
+            )
+    except KeyboardInterrupt:
+        sys.stderr.write("sknomad: interrupted; what is finished is kept, and the same command goes on from there.\n")
+        return INTERRUPTED
+    sys.stdout.write(_summary(options.out, outcomes))
+    return _exit_code(outcomes, named=not options.all)
+
+
+def _exit_code(outcomes: list[Outcome], named: bool) -> int:
+    wrong = {"FAILED", "SKIPPED"} if named else {"FAILED"}
+    return FAILED if any(outcome.state.name in wrong for outcome in outcomes) else DONE
+
+
+def _listing() -> str:
+    from .reproduce import EXPERIMENTS, load
+
+    lines = []
+    for name in EXPERIMENTS:
+        module = load(name)
+        needs = [*module.DATA, *(["a GPU"] if getattr(module, "NEEDS_GPU", False) else [])]
+        remark = f"needs {', '.join(needs)}" if needs else ""
+        if getattr(module, "ONLY_WHEN_NAMED", False):
+            remark = f"{remark}; only when named".lstrip("; ")
+        lines.append(f"{name:<16}{module.TITLE:<44}{remark}".rstrip())
+    return "\n".join(lines) + "\n"
+
+
+def _summary(out: Path, outcomes: list[Outcome]) -> str:
+    """Verdicts of the experiments asked for, and where the page is."""
+    from .reproduce._store import read_json
+
+    lines, total = [], {"holds": 0, "differs": 0, "fails": 0}
+    for outcome in outcomes:
+        content = read_json(out / f"{outcome.name}.json")
+        if outcome.state.name in ("FAILED", "SKIPPED") or content is None:
+            continue
+        counts = dict.fromkeys(total, 0)
+        for claim in content["claims"]:
+            counts[claim["verdict"]] += 1
+            total[claim["verdict"]] += 1
+        gaps = [proof["gap"] for proof in content["certificates"] if proof["gap"] is not None]
+        proven = f"largest gap {max(gaps):.1e}" if gaps else ""
+        verdicts = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        lines.append(f"{outcome.name:<16}{content['seconds']:7.1f} s  {proven:<22}{verdicts}")
+    lines.append("claims: " + ", ".join(f"{count} {word}" for word, count in total.items()))
+    lines.append(f"page: {out / 'index.html'}")
+    return "\n".join(lines) + "\n"
+
+
+class _Bar:
+    """One line that shows the experiment and the time left; on no terminal, a line for each experiment that ends."""
+
+    WIDTH, REFRESH = 24, 0.5
+
+    def __init__(self) -> None:
+        self.live = sys.stderr.isatty()
+        self.step: Step | None = None
+        self.began = self.started = time.monotonic()
+        self.forecast_done = self.spent = 0.0  # forecast and real seconds of what was computed so far
+        self.stop = threading.Event()
+        self.thread = threading.Thread(target=self._refresh, daemon=True)
+
+    def __enter__(self) -> _Bar:
+        if self.live:
+            self.thread.start()
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.stop.set()
+        if self.live:
+            self.thread.join()
+            sys.stderr.write("\r\x1b[K")
+
+    def update(self, step: Step) -> None:
+        """Take note of an experiment that begins or has ended."""
+        if step.outcome is None:
+            self.step, self.began = step, time.monotonic()
+            return
+        outcome, self.step = step.outcome, None
+        if outcome.state.name == "COMPUTED":
+            self.forecast_done += step.forecast
+            self.spent += outcome.seconds
+        text = f"{outcome.name}: {outcome.state.value}"
+        if outcome.reason:
+            text += f": {' '.join(outcome.reason.split())}"
+        elif outcome.state.name == "COMPUTED":
+            text += f" in {outcome.seconds:.1f} s, {_duration(self._left(step, 1.0))} left"
+        sys.stderr.write(("\r\x1b[K" if self.live else "") + text + "\n")
+        sys.stderr.flush()
+
+    def _refresh(self) -> None:
+        while not self.stop.wait(self.REFRESH):
+            step = self.step
+            if step is None:
+                continue
+            share = min((time.monotonic() - self.began) / max(step.forecast * self._pace(), 1e-9), 0.98)
+            left = self._left(step, share)
+            elapsed = time.monotonic() - self.started
+            filled = int(self.WIDTH * elapsed / max(elapsed + left, 1e-9))
+            bar = "━" * filled + "╌" * (self.WIDTH - filled)
+            sys.stderr.write(f"\r\x1b[K{bar} {step.position}/{step.total} {step.name}, {_duration(left)} left")
+            sys.stderr.flush()
+
+    def _pace(self) -> float:
+        """Real over forecast seconds so far: how fast this machine is."""
+        return self.spent / self.forecast_done if self.forecast_done else 1.0
+
+    def _left(self, step: Step, share: float) -> float:
+        return self._pace() * (step.forecast * (1 - share) + step.forecast_after)
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 90:
+        return f"about {max(seconds, 0):.0f} s"
+    return f"about {seconds / 60:.0f} min"
