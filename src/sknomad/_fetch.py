@@ -13,7 +13,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -30,14 +30,18 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _none() -> NDArray[np.float64]:
+    return np.empty(0)
+
+
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images and what is known of each."""
+    """Images and what is known of each; what does not apply to them is empty."""
 
     images: NDArray[np.uint8]  # (n, height, width) or (n, height, width, 3)
     target: NDArray[np.int64]  # (n,): what it shows: digit, subject or object
-    angle: NDArray[np.float64] | None = None  # (n,): degrees of the view, or of the light from the left
-    elevation: NDArray[np.float64] | None = None  # (n,): degrees of the light above the horizon
+    angle: NDArray[np.float64] = field(default_factory=_none)  # (n,): degrees of the view, or azimuth of the light
+    elevation: NDArray[np.float64] = field(default_factory=_none)  # (n,): degrees of the light above the horizon
 
     @property
     def data(self) -> NDArray[np.float64]:
@@ -204,7 +208,7 @@ def _read_archive(
     target, angle, elevation = np.array(facts).T
     has_elevation = "elevation" in pattern.groupindex
     return Images(
-        np.concatenate(images), target.astype(np.int64), angle * 1.0, elevation * 1.0 if has_elevation else None
+        np.concatenate(images), target.astype(np.int64), angle * 1.0, elevation * 1.0 if has_elevation else _none()
     )
 
 

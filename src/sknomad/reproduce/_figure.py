@@ -21,12 +21,13 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "colour_map", "curve", "figure", "label",
-    "matrix", "note", "scatter", "styled", "thumbnails",
+    "matrix", "mosaic", "note", "scatter", "styled", "thumbnails",
 ]  # fmt: skip
 
 # Inches: one column of a journal, and both with the gutter. Type is set for these, so figures are never scaled down.
 WIDTHS = {"column": 3.4, "page": 7.0}
 DPI = 220
+LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 _LOOK = {
     "font.size": 7.5,
@@ -99,19 +100,35 @@ def figure(
     letters : bool
         Letter the panels a, b, c, ... row by row.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.layout_engine import ConstrainedLayoutEngine
-
-    inches = WIDTHS[width]
-    square = inches / columns
-    heights = np.broadcast_to(square if row_height is None else row_height, rows).tolist()
-    engine = ConstrainedLayoutEngine(w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
-    drawn = Figure(figsize=(inches, sum(heights)), layout=engine)
+    heights = np.broadcast_to(WIDTHS[width] / columns if row_height is None else row_height, rows).tolist()
+    drawn = _empty(width, heights)
     axes = drawn.subplots(rows, columns, squeeze=False, height_ratios=heights, width_ratios=column_widths)
     if letters:
         for index, ax in enumerate(axes.flat):
-            label(ax, "abcdefghijklmnopqrstuvwxyz"[index])
+            label(ax, LETTERS[index])
     return drawn, axes
+
+
+def mosaic(
+    layout: Sequence[str], row_heights: Sequence[float], *, width: str = "page"
+) -> tuple[Figure, dict[str, Axes]]:
+    """A figure of lettered panels of different widths, and its axes by letter.
+
+    Each string of `layout` is a row; a letter's run of characters is its panel, a dot is empty. Heights are in inches.
+    """
+    drawn = _empty(width, row_heights)
+    axes = drawn.subplot_mosaic([list(row) for row in layout], height_ratios=row_heights, empty_sentinel=".")
+    for letter, ax in axes.items():
+        label(ax, letter)
+    return drawn, axes
+
+
+def _empty(width: str, heights: Sequence[float]) -> Figure:
+    from matplotlib.figure import Figure
+    from matplotlib.layout_engine import ConstrainedLayoutEngine
+
+    engine = ConstrainedLayoutEngine(w_pad=0.05, h_pad=0.05, wspace=0.03, hspace=0.03)
+    return Figure(figsize=(WIDTHS[width], sum(heights)), layout=engine)
 
 
 def label(ax: Axes, letter: str) -> None:
@@ -130,7 +147,7 @@ def scatter(
     points = np.asarray(points, dtype=np.float64)
     size = float(np.clip(1400 / len(points), 2.0, 12.0)) if size is None else size
     ax.scatter(points[:, 0], points[:, 1], s=size, c=colours, linewidths=0, **options)
-    _open_square(ax)
+    _open_square(ax, points, 0.04)
 
 
 def curve(ax: Axes, points: ArrayLike, colour: str = FAINT, *, closed: bool = True) -> None:
@@ -183,7 +200,7 @@ def thumbnails(
     Parameters
     ----------
     ax : Axes
-        Its square must hold all points; make it with `scatter` first.
+        Drawn on by `scatter` before, which sets the scale.
     points : array of shape (n, 2)
     images : array of shape (n, h, w) or (n, h, w, 3)
         Grey levels or colours, uint8 or in [0, 1]; grey ones are drawn dark on white where they are so.
@@ -199,8 +216,7 @@ def thumbnails(
         Move images away from `centre` by this share of the panel's side, with a line to their point.
     """
     points, pictures = np.asarray(points, dtype=np.float64), np.asarray(images)
-    (left, right), (low, high) = ax.get_xlim(), ax.get_ylim()
-    side = max(right - left, high - low)
+    side = float(np.ptp(ax.get_xlim()))
     tall = height * side
     wide = tall * pictures.shape[2] / pictures.shape[1]
     direction = points - np.asarray(centre)
@@ -216,10 +232,8 @@ def thumbnails(
         if colours is not None:
             edge = {"fill": False, "edgecolor": colours[index], "linewidth": 0.9, "zorder": 4}
             ax.add_patch(_rectangle((frame[0], frame[2]), wide, tall, **edge))
-    reach = 0.5 * max(wide, tall)
-    ax.set_xlim(min(left, places[shown, 0].min() - reach), max(right, places[shown, 0].max() + reach))
-    ax.set_ylim(min(low, places[shown, 1].min() - reach), max(high, places[shown, 1].max() + reach))
-    _open_square(ax)
+    reach = 0.5 * np.array([wide, tall])
+    _open_square(ax, np.vstack([points, places[shown] - reach, places[shown] + reach]), 0.01)
     return shown
 
 
@@ -261,8 +275,12 @@ def _spread_out(places: NDArray[np.float64], size: NDArray[np.float64], most: in
     return np.array(chosen, dtype=np.intp)
 
 
-def _open_square(ax: Axes) -> None:
-    ax.set(box_aspect=1, adjustable="datalim", aspect="equal", xticks=[], yticks=[], frame_on=False)
+def _open_square(ax: Axes, points: NDArray[np.float64], margin: float) -> None:
+    """Frame all points by a square without axes; `margin` is a share of its side."""
+    low, high = points.min(axis=0), points.max(axis=0)
+    middle, half = (low + high) / 2, (0.5 + margin) * (float((high - low).max()) or 1.0)
+    ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
+    ax.set(aspect="equal", xticks=[], yticks=[], frame_on=False)
 
 
 def _rectangle(*arguments: Any, **options: Any) -> Any:

@@ -65,7 +65,7 @@ class Record:
 
         `options` are those of `sknomad.solve`. A gap above `tol` raises no warning here: the certificate tells.
         """
-        gram = data if isinstance(data, Gram) else Gram.from_data(data)
+        gram = data if isinstance(data, Gram) else Gram.from_data(_rotated(np.asarray(data, dtype=np.float64)))
         solver = options.pop("solver", "auto" if self.device == "auto" else Auto.on(self.device))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
@@ -96,6 +96,15 @@ class Record:
     def arrays(self) -> Arrays:
         """All arrays by name."""
         return dict(self._arrays)
+
+
+def _rotated(X: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Points in the axes they span: images have many more pixels than there are images, and products get cheap."""
+    n, d = X.shape
+    if d <= n:
+        return X
+    left, singular, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
+    return left * singular
 
 
 def certificates(arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:

@@ -1,0 +1,115 @@
+"""The paper's opening figure: a knot unfolds into a circle, and two entangled spirals into two blocks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from .. import datasets
+from .._embedding import embed
+from .._manifolds import find_manifolds
+from ..metrics import circular_rank_correlation
+from ..plot import point_colours
+from ._claims import Claim, Verdict, judge
+from ._figure import curve, figure, matrix, scatter, styled
+from ._measure import circulance_error, recovered_angle, winding_number
+from ._record import Arrays, Record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLE = "Opening: a knot and two spirals"
+CAPTION = (
+    "Above, a trefoil knot (K = 16): the learned matrix is nearly circulant, and its leading eigenvectors unfold it "
+    "into a closed curve. Below, two entangled spirals (K = 64): the matrix falls into two blocks, one per spiral."
+)
+DATA: tuple[str, ...] = ()
+SEED = 0
+SECONDS = (15, 6)
+
+
+def compute(quick: bool, device: str = "auto") -> Arrays:
+    """Solve for both sets."""
+    record = Record(seed=SEED, device=device)
+    tol = 1e-3 if quick else 1e-4
+    X, t = datasets.trefoil(200)
+    solution = record.solve("trefoil", X, 16, tol)
+    record["trefoil/X"], record["trefoil/t"], record["trefoil/Q"] = X, t, solution.Q
+    record["trefoil/embedding"] = embed(solution.point, 2)
+    X, truth = datasets.double_swiss_roll(200)
+    solution = record.solve("spirals", X, 64, tol)
+    labels = find_manifolds(solution.point, 1e-2)
+    record["spirals/X"], record["spirals/truth"], record["spirals/Q"] = X, truth, solution.Q
+    record["spirals/labels"], record["spirals/embedding"] = labels, embed(solution.point, 2, labels)
+    return record.arrays()
+
+
+@styled
+def draw(arrays: Arrays) -> Figure:
+    """Draw data, matrix and embedding of both."""
+    drawn, axes = figure(3, 2, row_height=2.35)
+    t = arrays["trefoil/t"]
+    colours = point_colours(None, t, cyclic=True)
+    _knot(axes[0, 0], arrays["trefoil/X"], colours)
+    matrix(axes[0, 1], arrays["trefoil/Q"], title="$Q$, points in order")
+    curve(axes[0, 2], arrays["trefoil/embedding"])
+    scatter(axes[0, 2], arrays["trefoil/embedding"], colours)
+    labels, points = arrays["spirals/labels"], arrays["spirals/embedding"]
+    colours = point_colours(labels, _place(labels))
+    scatter(axes[1, 0], arrays["spirals/X"], colours)
+    matrix(axes[1, 1], arrays["spirals/Q"], title="$Q$, points in order")
+    shifted = points + np.outer(labels, [0.0, -2.2 * np.abs(points).max()])
+    scatter(axes[1, 2], shifted, colours)
+    for row, name in enumerate(("Trefoil knot", "Two spirals")):
+        axes[row, 0].set_title(name)
+    axes[0, 2].set_title("Leading eigenvectors")
+    axes[1, 2].set_title("The same, of each block")
+    return drawn
+
+
+def claims(arrays: Arrays) -> list[Claim]:
+    """Judge circulance, the closed curve and the blocks."""
+    error = circulance_error(arrays["trefoil/Q"])
+    points = arrays["trefoil/embedding"]
+    order = circular_rank_correlation(recovered_angle(points), arrays["trefoil/t"])
+    turns = winding_number(points)
+    ari = adjusted_rand_score(arrays["spirals/truth"], arrays["spirals/labels"])
+    Q, truth = arrays["spirals/Q"], arrays["spirals/truth"]
+    cross = Q[np.ix_(truth == 0, truth == 1)].max() / Q.max()
+    return [
+        judge(
+            "The knot's matrix is circulant.",
+            f"relative distance from the nearest circulant matrix {error:.3f}",
+            error < 0.01,
+            "It is nearly so: steps even in the parameter are not even along the knot, whose speed varies.",
+            Verdict.DIFFERS,
+        ),
+        judge(
+            "Two eigenvectors unfold the knot into a closed curve in the plane.",
+            f"circular rank correlation {order:.4f}, winding number {turns:g}",
+            order > 0.999 and turns == 1,
+            "The curve crosses itself.",
+        ),
+        judge(
+            "The matrix of the two spirals falls into two submatrices.",
+            f"adjusted Rand index {ari:.2f}, largest entry between them {cross:.0e} of the largest of all",
+            ari == 1.0,
+            "The spirals are joined or broken.",
+        ),
+    ]
+
+
+def _knot(ax: Axes, X: np.ndarray, colours: np.ndarray) -> None:
+    """The knot seen from above, strands that pass below drawn first and thinner."""
+    order = np.argsort(X[:, 2])
+    depth = (X[order, 2] - X[:, 2].min()) / np.ptp(X[:, 2])
+    curve(ax, X[:, :2])
+    scatter(ax, X[order, :2], colours[order], size=4 + 12 * depth)
+
+
+def _place(labels: np.ndarray) -> np.ndarray:
+    """Place of each point within its component, from 0 on."""
+    return np.array([np.count_nonzero(labels[:index] == label) for index, label in enumerate(labels)], dtype=float)
