@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "colour_map", "curve", "figure", "label",
-    "matrix", "mosaic", "note", "scatter", "styled", "thumbnails",
+    "matrix", "mosaic", "note", "scatter", "stacked", "styled", "thumbnails",
 ]  # fmt: skip
 
 # Inches: one column of a journal, and both with the gutter. Type is set for these, so figures are never scaled down.
@@ -123,6 +123,23 @@ def mosaic(
     return drawn, axes
 
 
+def stacked(
+    counts: Sequence[int], row_heights: Sequence[float], *, width: str = "page"
+) -> tuple[Figure, dict[str, Axes]]:
+    """A figure of rows with different numbers of lettered panels, and its axes by letter. Heights are in inches."""
+    drawn = _empty(width, row_heights)
+    parts: Any = drawn.subfigures(len(counts), 1, squeeze=False, height_ratios=list(row_heights))
+    panels = [
+        ax
+        for part, count in zip(parts[:, 0], counts, strict=True)
+        for ax in part.subplots(1, count, squeeze=False).flat
+    ]
+    axes = dict(zip(LETTERS, panels, strict=False))
+    for letter, ax in axes.items():
+        label(ax, letter)
+    return drawn, axes
+
+
 def _empty(width: str, heights: Sequence[float]) -> Figure:
     from matplotlib.figure import Figure
     from matplotlib.layout_engine import ConstrainedLayoutEngine
@@ -157,8 +174,19 @@ def curve(ax: Axes, points: ArrayLike, colour: str = FAINT, *, closed: bool = Tr
     ax.plot(path[:, 0], path[:, 1], color=colour, linewidth=0.8, zorder=0)
 
 
-def matrix(ax: Axes, entries: ArrayLike, *, signed: bool = False, title: str = "", largest: float | None = None) -> Any:
-    """Heat map of a matrix, white at zero; with `signed`, green below zero and purple above."""
+def matrix(
+    ax: Axes,
+    entries: ArrayLike,
+    *,
+    signed: bool = False,
+    title: str = "",
+    largest: float | None = None,
+    blocks: Sequence[int] = (),
+) -> Any:
+    """Heat map of a matrix, white at zero; with `signed`, green below zero and purple above.
+
+    Lines before the rows and columns `blocks` part it.
+    """
     entries = np.asarray(entries, dtype=np.float64)
     high = float(np.abs(entries).max()) if largest is None else largest
     image = ax.imshow(
@@ -166,6 +194,9 @@ def matrix(ax: Axes, entries: ArrayLike, *, signed: bool = False, title: str = "
     )
     ax.set(xticks=[], yticks=[])
     ax.spines[:].set(visible=True, color=FAINT)
+    for first in blocks:
+        ax.axhline(first - 0.5, color=MUTED, linewidth=0.5, linestyle=(0, (2, 2)))
+        ax.axvline(first - 0.5, color=MUTED, linewidth=0.5, linestyle=(0, (2, 2)))
     if title:
         ax.set_title(title)
     return image

@@ -115,45 +115,46 @@ def run_experiments(
 
 def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwrite: bool) -> Outcome:
     """One experiment; what goes wrong inside it is its outcome, what goes wrong with the folder is raised."""
-    state = State.KEPT
+    kept = None if overwrite else _kept(name, folder, quick)
     try:
         module = load(name)
-        kept = None if overwrite else _kept(name, folder, quick)
-        if kept is None:
-            state = State.COMPUTED
-            _check_can_run(module, device, named)
-            started = time.perf_counter()
-            arrays: Arrays = module.compute(quick, device=device)
-            facts = {
-                "name": name,
-                "quick": quick,
-                "seed": module.SEED,
-                "seconds": time.perf_counter() - started,
-                "versions": _store.versions(),
-            }
-        else:
-            arrays, facts = kept
-        figure = draw_figure(module, arrays)
-        claims = [claim.to_json() for claim in module.claims(arrays)]
+        arrays, facts = kept or _compute(module, name, quick, device, named)
     except (_SkipError, DataUnavailableError) as error:
         return Outcome(name, State.SKIPPED, str(error), error=error)
     except Exception as error:
-        return Outcome(name, State.FAILED, f"{type(error).__name__}: {error}", error=error)
-    if state is State.COMPUTED:
+        return _failed(name, error)
+    if kept is None:  # before anything else can fail: these took the time
         _store.write_arrays(folder / f"{name}.npz", arrays, facts)
+    try:
+        figure = draw_figure(module, arrays)
+        claims = [claim.to_json() for claim in module.claims(arrays)]
+    except Exception as error:
+        return _failed(name, error)
     write_figure(figure, folder, name)
     words = {"title": module.TITLE, "caption": module.CAPTION}
-    # Last: an experiment is done when this file is there.
     _store.write_json(
         folder / f"{name}.json", {**facts, **words, "claims": claims, "certificates": certificates(arrays)}
     )
-    return Outcome(name, state, seconds=facts["seconds"])
+    return Outcome(name, State.COMPUTED if kept is None else State.KEPT, seconds=facts["seconds"])
+
+
+def _compute(module: Any, name: str, quick: bool, device: str, named: bool) -> tuple[Arrays, dict[str, Any]]:
+    _check_can_run(module, device, named)
+    started = time.perf_counter()
+    arrays: Arrays = module.compute(quick, device=device)
+    seconds = time.perf_counter() - started
+    facts = {"name": name, "quick": quick, "seed": module.SEED, "seconds": seconds, "versions": _store.versions()}
+    return arrays, facts
+
+
+def _failed(name: str, error: Exception) -> Outcome:
+    return Outcome(name, State.FAILED, f"{type(error).__name__}: {error}", error=error)
 
 
 def _kept(name: str, folder: Path, quick: bool) -> tuple[Arrays, dict[str, Any]] | None:
-    """Arrays and facts of a finished run of this version and size, or None."""
+    """Arrays and facts of an earlier run of this version and size, or None."""
     stored = _store.read_arrays(folder / f"{name}.npz")
-    if stored is None or _store.read_json(folder / f"{name}.json") is None:
+    if stored is None:
         return None
     facts = stored[1]
     same = facts.get("quick") == quick and facts["versions"]["sknomad"] == _store.versions()["sknomad"]

@@ -50,10 +50,10 @@ def draw(arrays: Arrays) -> Figure:
     scatter(axes[0, 0], X, colours)
     centred = X - X.mean(axis=0)
     matrix(axes[0, 1], centred @ centred.T, signed=True, title="Inner products $D$")
-    matrix(axes[0, 2], arrays["Q"], title="Learned matrix $Q$")
+    matrix(axes[0, 2], arrays["Q"], title="Learned matrix $Q$", blocks=[len(X) // 2])
     scatter(axes[0, 3], points + np.outer(labels, [0.0, -2.2 * np.abs(points).max()]), colours)
     axes[0, 0].set_title("Data")
-    axes[0, 3].set_title("Leading eigenvectors of each block")
+    axes[0, 3].set_title("Each block, unrolled")
     return drawn
 
 

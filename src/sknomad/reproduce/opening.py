@@ -60,7 +60,7 @@ def draw(arrays: Arrays) -> Figure:
     labels, points = arrays["spirals/labels"], arrays["spirals/embedding"]
     colours = point_colours(labels, _place(labels))
     scatter(axes[1, 0], arrays["spirals/X"], colours)
-    matrix(axes[1, 1], arrays["spirals/Q"], title="$Q$, points in order")
+    matrix(axes[1, 1], arrays["spirals/Q"], title="$Q$, points in order", blocks=[100])
     shifted = points + np.outer(labels, [0.0, -2.2 * np.abs(points).max()])
     scatter(axes[1, 2], shifted, colours)
     for row, name in enumerate(("Trefoil knot", "Two spirals")):

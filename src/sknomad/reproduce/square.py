@@ -57,7 +57,11 @@ def draw(arrays: Arrays) -> Figure:
         axes[letter].set_title(title)
     for letter, column in zip("cdef", COLUMNS, strict=True):
         image = axes[letter].imshow(
-            Q[:, column].reshape(side, side).T, cmap=colour_map(SEQUENTIAL), vmin=0, vmax=Q[:, COLUMNS].max()
+            Q[:, column].reshape(side, side).T,
+            cmap=colour_map(SEQUENTIAL),
+            vmin=0,
+            vmax=Q[:, COLUMNS].max(),
+            origin="lower",
         )
         x, y = divmod(column, side)
         axes[letter].plot(x, y, marker="+", color="white", markersize=5, markeredgewidth=1.1)

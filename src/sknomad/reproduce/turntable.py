@@ -73,7 +73,7 @@ def draw(arrays: Arrays) -> Figure:
     scatter(axes["a"], arrays["plane"], colours)
     axes["a"].set_title("Principal components")
     for letter, K in zip("bc", SIZES, strict=True):
-        matrix(axes[letter], arrays[f"Q{K}"], title=f"$Q$ for $K = {K}$")
+        matrix(axes[letter], arrays[f"Q{K}"], title=f"$Q$ for $K = {K}$", blocks=[len(target) // 2])
     for letter, number in zip("de", PAIR, strict=True):
         mine = target == number
         points = arrays["embedding16"][mine]

@@ -1,0 +1,103 @@
+"""Images of one digit: the experiment behind ``mnist-1`` and ``mnist-2``."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .. import datasets
+from .._embedding import embed
+from ..plot import point_colours
+from ._claims import Claim, Verdict, judge
+from ._figure import matrix, mosaic, scatter, thumbnails
+from ._measure import explained, nearest, principal_plane, purity, strongest
+from ._record import Arrays, Record
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+K = 16
+SIZES = (500, 250)  # images, in full and quick
+
+
+def compute_digit(digit: int, quick: bool, device: str, seed: int) -> Arrays:
+    """Solve for images of one digit drawn at random, and measure what is in them."""
+    record = Record(seed=seed, device=device)
+    digits = datasets.fetch_mnist(digit, SIZES[quick], random_state=seed)
+    solution = record.solve(f"digit {digit}", digits.data, K, 1e-3)
+    record["images"], record["Q"], record["embedding"] = digits.images, solution.Q, embed(solution.point, 2)
+    record["plane"] = principal_plane(digits.data)
+    for name, values in features(digits.images).items():
+        record[f"feature/{name}"] = values
+    return record.arrays()
+
+
+def draw_digit(arrays: Arrays, feature: str, order: str) -> Figure:
+    """Draw principal components, matrix, and embedding with the images; coloured and sorted by features."""
+    drawn, axes = mosaic(["accc", "bccc"], [2.3, 2.3])
+    colours = point_colours(None, _ranks(arrays[f"feature/{feature}"]))
+    scatter(axes["a"], arrays["plane"], colours)
+    axes["a"].set_title("Principal components")
+    rows, clip = np.argsort(arrays[f"feature/{order}"]), float(np.quantile(arrays["Q"].diagonal(), 0.75))
+    matrix(axes["b"], arrays["Q"][np.ix_(rows, rows)], title=f"$Q$, sorted by {order}", largest=clip)
+    points = arrays["embedding"]
+    scatter(axes["c"], points, colours, size=8)
+    thumbnails(axes["c"], points, 255 - arrays["images"], height=0.062, colours=colours, apart=1.12)
+    axes["c"].set_title(f"Leading eigenvectors of $Q$; colour is {feature}")
+    return drawn
+
+
+def feature_claims(arrays: Arrays, sentences: Mapping[str, str]) -> list[Claim]:
+    """Whether neighbours in the embedding agree on each feature, beside those in ``Q`` and in principal components."""
+    count = round(len(arrays["Q"]) / K)
+    ours, theirs = (nearest(arrays[name], count) for name in ("embedding", "plane"))
+    in_Q = strongest(arrays["Q"], count)
+    rows = []
+    for feature, sentence in sentences.items():
+        values = arrays[f"feature/{feature}"]
+        here, there, kernel = (explained(neighbours, values) for neighbours in (ours, theirs, in_Q))
+        third = purity(ours, _ranks(values) * 3 // len(values))
+        rows.append(
+            judge(
+                sentence,
+                f"{count} neighbours in the embedding explain {here:.0%} of the variance of {feature} (those in Q "
+                f"{kernel:.0%}, in two principal components {there:.0%}); {third:.0%} lie in the same third",
+                here >= 0.3,
+                f"Two eigenvectors show little of {feature}, but Q knows it: its own neighbours explain {kernel:.0%}.",
+                Verdict.DIFFERS if kernel >= 0.3 else Verdict.FAILS,
+            )
+        )
+    return rows
+
+
+def features(images: NDArray[np.uint8]) -> dict[str, NDArray[np.float64]]:
+    """Slant, width and thickness of the strokes of each image, from its moments and its outline.
+
+    Slant is in columns per row, positive to the right; width is the horizontal spread of the ink about slanted lines;
+    thickness is twice the area of the ink over its outline; both in pixels.
+
+    Examples
+    --------
+    >>> bar = np.zeros((1, 28, 28), dtype=np.uint8)
+    >>> bar[0, 4:24, 12:16] = 255
+    >>> {name: round(float(value[0]), 2) for name, value in features(bar).items()}
+    {'slant': 0.0, 'width': 1.12, 'thickness': 3.33}
+    """
+    ink = images / 255.0
+    weight = ink.sum(axis=(1, 2))
+    rows, columns = np.indices(images.shape[1:])
+    x, y = ((ink * grid).sum(axis=(1, 2)) / weight for grid in (columns, rows))
+    across, down = columns - x[:, None, None], rows - y[:, None, None]
+    slant = -(ink * across * down).sum(axis=(1, 2)) / (ink * down**2).sum(axis=(1, 2))
+    upright = across + slant[:, None, None] * down
+    width = np.sqrt((ink * upright**2).sum(axis=(1, 2)) / weight)
+    black = np.pad(images > 127, ((0, 0), (1, 1), (1, 1)))
+    outline = sum(np.count_nonzero(np.diff(black, axis=axis), axis=(1, 2)) for axis in (1, 2))
+    return {"slant": slant, "width": width, "thickness": 2 * black.sum(axis=(1, 2)) / np.maximum(outline, 1)}
+
+
+def _ranks(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.argsort(np.argsort(values)).astype(np.float64)
