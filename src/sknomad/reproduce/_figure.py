@@ -124,9 +124,9 @@ def mosaic(
 
 
 def stacked(
-    counts: Sequence[int], row_heights: Sequence[float], *, width: str = "page"
+    counts: Sequence[int], row_heights: Sequence[float], *, width: str = "page", letters: bool = True
 ) -> tuple[Figure, dict[str, Axes]]:
-    """A figure of rows with different numbers of lettered panels, and its axes by letter. Heights are in inches."""
+    """A figure of rows with different numbers of panels, and its axes by letter, row by row. Heights are in inches."""
     drawn = _empty(width, row_heights)
     parts: Any = drawn.subfigures(len(counts), 1, squeeze=False, height_ratios=list(row_heights))
     panels = [
@@ -135,8 +135,9 @@ def stacked(
         for ax in part.subplots(1, count, squeeze=False).flat
     ]
     axes = dict(zip(LETTERS, panels, strict=False))
-    for letter, ax in axes.items():
-        label(ax, letter)
+    if letters:
+        for letter, ax in axes.items():
+            label(ax, letter)
     return drawn, axes
 
 

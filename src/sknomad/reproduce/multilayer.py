@@ -1,0 +1,206 @@
+"""NOMAD applied to its own matrix with falling K: manifolds become clusters."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.cluster import KMeans
+from sklearn.metrics import adjusted_rand_score
+
+from .. import datasets
+from .._gram import Gram
+from .._manifolds import find_manifolds
+from .._solution import Solution
+from ..metrics import active_modes, hardness
+from ..plot import point_colours
+from ._claims import Claim, Verdict, judge
+from ._figure import FAINT, MUTED, PALETTE, label, matrix, scatter, stacked, styled
+from ._record import Arrays, Record
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+TITLE = "Layers"
+CAPTION = (
+    "Each layer solves for the matrix of the one before, with a smaller K. Above, the paper's schedules for circles, "
+    "moons and two spirals (200 points each): the last matrix is the clustering into manifolds. Below, the adjusted "
+    "Rand index of every schedule the authors tried."
+)
+DATA: tuple[str, ...] = ()
+SEED = 0
+SECONDS = (300, 40)
+
+COMMON = ("8-4-2", "12-6-2", "16-4-2", "16-8-4-2", "16-12-8-6-4-2", "32-16-8-4-2")
+SCHEDULES = {
+    "circles": COMMON,
+    "moons": (*COMMON, "64-32-16-8-4-2"),
+    "spirals": (*COMMON, "64-32-16-8-4-2", "64-16-4-2", "64-8-4-2"),
+}
+MAIN = {"circles": "16-8-4-2", "moons": "16-8-4-2", "spirals": "64-32-16-8-4-2"}
+QUICK = ("8-4-2",)  # beside the main ones
+THRESHOLD = 1e-2  # of the largest entry, to connect points
+
+
+def compute(quick: bool, device: str = "auto") -> Arrays:
+    """Run all schedules; layers that two schedules share are solved once."""
+    record = Record(seed=SEED, device=device)
+    tol = 1e-3 if quick else 1e-4
+    for name, (X, truth) in _sets().items():
+        record[f"{name}/X"], record[f"{name}/truth"] = X, truth
+        schedules = [MAIN[name], *QUICK] if quick else SCHEDULES[name]
+        solved: dict[tuple[float, ...], Solution] = {}
+        for schedule in schedules:
+            layers = _run(record, name, X, schedule, tol, solved)
+            record[f"{name}/{schedule}/components"] = [_components(layer).max() + 1 for layer in layers]
+            record[f"{name}/{schedule}/rand"] = [adjusted_rand_score(truth, _components(layer)) for layer in layers]
+            record[f"{name}/{schedule}/hardness"] = hardness(layers[-1].Q)
+            if schedule == MAIN[name]:
+                record[f"{name}/Q"] = [layer.Q for layer in layers]
+                record[f"{name}/modes"] = [active_modes(layer.Q, 1e-2) for layer in layers]
+        single = record.solve(f"{name} 2", X, 2, tol)
+        record[f"{name}/single"] = adjusted_rand_score(truth, _halves(single))
+        record[f"{name}/kmeans"] = adjusted_rand_score(truth, KMeans(2, n_init=20, random_state=SEED).fit_predict(X))
+    return record.arrays()
+
+
+@styled
+def draw(arrays: Arrays) -> Figure:
+    """Draw the layers of the main schedules, and the outcome of all."""
+    drawn, axes = stacked([7, 7, 7, 3], [1.13, 1.13, 1.13, 2.1], letters=False)
+    panels = iter(axes.values())
+    for letter, name in zip("abc", MAIN, strict=True):
+        truth = arrays[f"{name}/truth"]
+        row = [next(panels) for _ in range(7)]
+        scatter(row[0], arrays[f"{name}/X"], point_colours(truth), size=2.5)
+        row[0].set_title(name.capitalize())
+        label(row[0], letter)
+        sizes = MAIN[name].split("-")
+        for ax, Q, K in zip(row[1:], arrays[f"{name}/Q"], sizes, strict=False):
+            matrix(ax, Q, title=f"$K = {K}$", blocks=[len(Q) // 2])
+        for ax in row[1 + len(sizes) :]:
+            ax.axis("off")
+    for letter, name in zip("def", MAIN, strict=True):
+        ax = next(panels)
+        _outcomes(ax, {schedule: arrays[f"{name}/{schedule}/rand"][-1] for schedule in _schedules(arrays, name)})
+        ax.set_title(name.capitalize())
+        label(ax, letter)
+    return drawn
+
+
+def claims(arrays: Arrays) -> list[Claim]:
+    """Judge the last layers, the first ones, and what one layer or K-means can do."""
+    rows = []
+    for name, schedule in MAIN.items():
+        rand, hard = arrays[f"{name}/{schedule}/rand"], float(arrays[f"{name}/{schedule}/hardness"])
+        rows.append(
+            judge(
+                f"The last layer of {schedule} on the {name} is the clustering into the two manifolds.",
+                f"adjusted Rand index {rand[-1]:.2f}, |Q|^2 / tr Q = {hard:.4f} (1 for a hard clustering)",
+                rand[-1] == 1.0 and hard > 0.99,
+                "Its components are others.",
+            )
+        )
+    first = [arrays[f"{name}/{schedule}/rand"][0] for name, schedule in MAIN.items()]
+    modes = {name: arrays[f"{name}/modes"] for name in MAIN}
+    single, lloyd = ([float(arrays[f"{name}/{kind}"]) for name in MAIN] for kind in ("single", "kmeans"))
+    return [
+        *rows,
+        judge(
+            "The manifolds are separate from the first layer on.",
+            "adjusted Rand index of the first layer " + ", ".join(f"{value:.2f}" for value in first),
+            min(first) == 1.0,
+            "Some separate only later.",
+            Verdict.DIFFERS,
+        ),
+        judge(
+            "Later layers remove the small eigenvalues.",
+            "eigenvalues of at least 0.01 by layer: "
+            + "; ".join(f"{name} " + ", ".join(map(str, counts)) for name, counts in modes.items()),
+            all(np.all(np.diff(counts) <= 0) and counts[-1] == 2 for counts in modes.values()),
+            "Their number does not fall to 2.",
+        ),
+        judge(
+            "Neither one layer with K = 2 nor K-means separates them.",
+            "adjusted Rand index on circles, moons, spirals: one layer "
+            + ", ".join(f"{value:.2f}" for value in single)
+            + "; K-means "
+            + ", ".join(f"{value:.2f}" for value in lloyd),
+            max(single + lloyd) < 0.9,
+            "One of them does.",
+        ),
+        *_all_schedules(arrays),
+    ]
+
+
+def _all_schedules(arrays: Arrays) -> list[Claim]:
+    outcomes = [
+        (name, schedule, arrays[f"{name}/{schedule}/rand"][-1])
+        for name in MAIN
+        for schedule in _schedules(arrays, name)
+    ]
+    wrong = [f"{name} {schedule}" for name, schedule, rand in outcomes if rand < 1]
+    return [
+        judge(
+            "The other schedules of the authors lead to the same end.",
+            f"{len(outcomes) - len(wrong)} of {len(outcomes)} schedules end in the two manifolds",
+            not wrong,
+            f"Wrong: {', '.join(wrong)}. A first K that is too small joins the manifolds for good (circles and moons "
+            "below 12, spirals below 32); one that is too large breaks up the noisy moons.",
+            Verdict.DIFFERS,
+        )
+    ]
+
+
+def _sets() -> dict[str, tuple[Any, Any]]:
+    return {
+        "circles": datasets.two_rings(200),
+        "moons": datasets.moons(200, noise=0.05, random_state=SEED),
+        "spirals": datasets.double_swiss_roll(200),
+    }
+
+
+def _run(
+    record: Record, name: str, X: Any, schedule: str, tol: float, solved: dict[tuple[float, ...], Solution]
+) -> list[Solution]:
+    """Solutions of all layers: the matrix of one is the Gram matrix of the next."""
+    gram, sizes = Gram.from_data(X), tuple(float(K) for K in schedule.split("-"))
+    layers = []
+    for depth in range(1, len(sizes) + 1):
+        done = sizes[:depth]
+        if done not in solved:
+            path = "-".join(f"{K:g}" for K in done)
+            solved[done] = record.solve(f"{name} {path}", gram, done[-1], tol, max_iter=3000)
+        layers.append(solved[done])
+        gram = Gram.from_kernel(solved[done].Q)
+    return layers
+
+
+def _components(layer: Solution) -> Any:
+    return find_manifolds(layer.point, THRESHOLD)
+
+
+def _halves(solution: Solution) -> Any:
+    """Two clusters by the sign of the leading eigenvector of ``Q - J``."""
+    centred = solution.Q - 1 / len(solution.Q)
+    return (np.linalg.eigh(centred)[1][:, -1] > 0).astype(int)
+
+
+def _schedules(arrays: Arrays, name: str) -> list[str]:
+    return [schedule for schedule in SCHEDULES[name] if f"{name}/{schedule}/rand" in arrays]
+
+
+def _outcomes(ax: Axes, rand: dict[str, float]) -> None:
+    places = np.arange(len(rand))[::-1]
+    values = np.maximum(list(rand.values()), 0.0)
+    colours = [PALETTE[2] if value == 1.0 else PALETTE[1] for value in values]
+    ax.hlines(places, 0, 1, color=FAINT, linewidth=0.8, zorder=0)
+    ax.hlines(places, 0, values, color=colours, linewidth=1.6)
+    ax.scatter(values, places, s=16, c=colours, linewidths=0, zorder=2)
+    for place, value in zip(places, values, strict=True):
+        ax.text(1.06, place, f"{value:.2f}", va="center", color=MUTED, size=7)
+    ax.set_yticks(places, labels=list(rand), size=6.5)
+    ax.set(xlim=(-0.03, 1.28), ylim=(-0.6, 8.6), xticks=[0, 0.5, 1], xlabel="adjusted Rand index")
+    ax.spines[["left"]].set_visible(False)
+    ax.tick_params(axis="y", length=0)
