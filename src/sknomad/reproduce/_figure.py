@@ -150,8 +150,7 @@ def _empty(width: str, heights: Sequence[float]) -> Figure:
 
 
 def label(ax: Axes, letter: str) -> None:
-    """Set a panel's letter at its upper left; the title follows it."""
-    ax.set_title("", loc="left")
+    """Set a panel's letter at its upper left, before the title."""
     ax.annotate(
         letter, (0, 1), xycoords="axes fraction", xytext=(-2, 5), textcoords="offset points", ha="right", va="bottom",
         weight="bold", size=9, annotation_clip=False,

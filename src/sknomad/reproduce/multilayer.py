@@ -68,7 +68,8 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
 @styled
 def draw(arrays: Arrays) -> Figure:
     """Draw the layers of the main schedules, and the outcome of all."""
-    drawn, axes = stacked([7, 7, 7, 3], [1.13, 1.13, 1.13, 2.1], letters=False)
+    most = max(len(_schedules(arrays, name)) for name in MAIN)
+    drawn, axes = stacked([7, 7, 7, 3], [1.13, 1.13, 1.13, 0.7 + 0.16 * most], letters=False)
     panels = iter(axes.values())
     for letter, name in zip("abc", MAIN, strict=True):
         truth = arrays[f"{name}/truth"]
@@ -83,7 +84,8 @@ def draw(arrays: Arrays) -> Figure:
             ax.axis("off")
     for letter, name in zip("def", MAIN, strict=True):
         ax = next(panels)
-        _outcomes(ax, {schedule: arrays[f"{name}/{schedule}/rand"][-1] for schedule in _schedules(arrays, name)})
+        rand = {schedule: arrays[f"{name}/{schedule}/rand"][-1] for schedule in _schedules(arrays, name)}
+        _outcomes(ax, rand, most)
         ax.set_title(name.capitalize())
         label(ax, letter)
     return drawn
@@ -191,16 +193,16 @@ def _schedules(arrays: Arrays, name: str) -> list[str]:
     return [schedule for schedule in SCHEDULES[name] if f"{name}/{schedule}/rand" in arrays]
 
 
-def _outcomes(ax: Axes, rand: dict[str, float]) -> None:
-    places = np.arange(len(rand))[::-1]
+def _outcomes(ax: Axes, rand: dict[str, float], most: int) -> None:
+    places = most - 1 - np.arange(len(rand))
     values = np.maximum(list(rand.values()), 0.0)
     colours = [PALETTE[2] if value == 1.0 else PALETTE[1] for value in values]
     ax.hlines(places, 0, 1, color=FAINT, linewidth=0.8, zorder=0)
     ax.hlines(places, 0, values, color=colours, linewidth=1.6)
     ax.scatter(values, places, s=16, c=colours, linewidths=0, zorder=2)
     for place, value in zip(places, values, strict=True):
-        ax.text(1.06, place, f"{value:.2f}", va="center", color=MUTED, size=7)
+        ax.text(1.06, float(place), f"{value:.2f}", va="center", color=MUTED, size=7)
     ax.set_yticks(places, labels=list(rand), size=6.5)
-    ax.set(xlim=(-0.03, 1.28), ylim=(-0.6, 8.6), xticks=[0, 0.5, 1], xlabel="adjusted Rand index")
+    ax.set(xlim=(-0.03, 1.28), ylim=(-0.6, most - 0.4), xticks=[0, 0.5, 1], xlabel="adjusted Rand index")
     ax.spines[["left"]].set_visible(False)
     ax.tick_params(axis="y", length=0)
