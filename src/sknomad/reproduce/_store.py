@@ -67,7 +67,7 @@ def write_arrays(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
     """Arrays and facts of a file of `write_arrays`; None if there is none, or none that is intact."""
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
         return arrays, json.loads(str(arrays.pop(FACTS)))
     except (OSError, ValueError, KeyError, BadZipFile, EOFError):
