@@ -3,15 +3,13 @@
     python benchmarks/mnist.py ones --sizes 500 1000 2000 --repeats 3      CPU
     python benchmarks/mnist.py zeros all million growth --device cuda      one large GPU
 
-Reads the idx files under $SKNOMAD_DATA/mnist. Every row: seconds to the certified gap (best of the repeats, the data
+Every row: seconds to the certified gap (best of the repeats, the data
 already in memory), the bounds, their grade and the peak memory on the device. `--out FILE` keeps rows, machine and
 versions.
 """
 
 import argparse
-import gzip
 import json
-import os
 import time
 import warnings
 from pathlib import Path
@@ -20,19 +18,13 @@ import numpy as np
 from machine import facts
 
 from sknomad import Gram, KMeansSDP, certify, solve
+from sknomad.datasets import fetch_mnist
 from sknomad.solvers import Auto, SoftAssignment
 
 
 def load_mnist():
-    folder = Path(os.environ["SKNOMAD_DATA"]) / "mnist"
-
-    def read(name, offset):
-        with gzip.open(folder / name) as file:
-            return np.frombuffer(file.read(), np.uint8, offset=offset)
-
-    images = [read(f"{part}-images-idx3-ubyte.gz", 16).reshape(-1, 784) for part in ("train", "t10k")]
-    labels = [read(f"{part}-labels-idx1-ubyte.gz", 8) for part in ("train", "t10k")]
-    return np.concatenate(images) / 255.0, np.concatenate(labels)
+    digits = fetch_mnist()
+    return digits.data, digits.target
 
 
 class Meter:

@@ -362,21 +362,21 @@ def test_experiments_for_a_gpu_or_only_when_named_say_so(tmp_path, experiments, 
 
 
 def test_a_full_disk_is_one_sentence_and_keeps_what_is_done(tmp_path, experiments, capsys, monkeypatch):
-    real_write = _store.write_whole
+    real_write = _store._write_and_rename
 
     def write_whole(path, write):
         if path.name == "second.npz":
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         real_write(path, write)
 
-    monkeypatch.setattr(_store, "write_whole", write_whole)
+    monkeypatch.setattr(_store, "_write_and_rename", write_whole)
     code, _, err = run(capsys, "--all", "--out", tmp_path)
     assert code == 1
     assert err.splitlines()[-1].startswith("sknomad: error:")
-    assert "No space left on device" in err.splitlines()[-1]
+    assert "second.npz cannot be written: No space left on device. What is finished is kept" in err.splitlines()[-1]
     assert experiments.third.runs == 0
     assert Page(tmp_path / "index.html").images == ["first.png"]
-    monkeypatch.setattr(_store, "write_whole", real_write)
+    monkeypatch.setattr(_store, "_write_and_rename", real_write)
     assert run(capsys, "--all", "--out", tmp_path)[0] == 0
     assert experiments.first.runs == 1
 
@@ -417,6 +417,14 @@ def test_wrong_usage_is_one_sentence(tmp_path, experiments, capsys, monkeypatch,
     assert len(err.splitlines()) == 1
     assert not out
     assert not list(tmp_path.iterdir())
+
+
+def test_a_device_that_is_not_there_is_refused_at_once(tmp_path, experiments, capsys, monkeypatch):
+    monkeypatch.setattr(_runner, "cuda_is_available", lambda: False)
+    code, _, err = run(capsys, "--all", "--out", tmp_path, "--device", "cuda")
+    assert code == 1
+    assert "device must be one that is there" in err
+    assert experiments.first.runs == 0
 
 
 def test_out_must_be_a_folder(tmp_path, experiments, capsys):

@@ -1,17 +1,8 @@
-"""The first images of one digit of MNIST, from the idx files under ``$SKNOMAD_DATA/mnist``."""
+"""The first images of one digit of MNIST."""
 
-import gzip
-import os
-from pathlib import Path
-
-import numpy as np
 from benchopt import BaseDataset
 
-
-def read(name, offset):
-    """The bytes of an idx file after its header."""
-    with gzip.open(Path(os.environ["SKNOMAD_DATA"]) / "mnist" / name) as file:
-        return np.frombuffer(file.read(), np.uint8, offset=offset)
+from sknomad.datasets import DataUnavailableError, fetch_mnist
 
 
 class Dataset(BaseDataset):
@@ -21,10 +12,8 @@ class Dataset(BaseDataset):
     parameters = {"n": [250], "K": [16], "digit": [1]}
 
     def get_data(self):
-        """Points and K; no points where the files are not there, which the objective skips."""
+        """Points and K; no points where the files are not to be had, which the objective skips."""
         try:
-            images = read("train-images-idx3-ubyte.gz", 16).reshape(-1, 784)
-            labels = read("train-labels-idx1-ubyte.gz", 8)
-        except (KeyError, FileNotFoundError):
+            return {"X": fetch_mnist(self.digit, self.n, split="train").data, "K": self.K}
+        except DataUnavailableError:
             return {"X": None, "K": self.K}
-        return {"X": images[labels == self.digit][: self.n] / 255.0, "K": self.K}

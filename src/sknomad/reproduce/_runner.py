@@ -95,6 +95,8 @@ def run_experiments(
     chosen = list(dict.fromkeys(names)) if names is not None else list(EXPERIMENTS)
     check_names(chosen)
     check_can_write()
+    if device == "cuda" and not cuda_is_available():
+        raise ValueError('device must be one that is there, got "cuda" without a CUDA torch. Use "cpu" or "auto".')
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
     forecasts = [_forecast(name, quick) for name in chosen]

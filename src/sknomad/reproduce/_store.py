@@ -33,6 +33,16 @@ def versions() -> dict[str, str]:
 
 def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     """Write a file beside its place and rename it: nobody ever sees half of it, and a full disk leaves no rest."""
+    try:
+        _write_and_rename(path, write)
+    except OSError as error:
+        raise OSError(
+            f"{path} cannot be written: {error.strerror or error}. What is finished is kept; make room for the rest and "
+            "run the same command again."
+        ) from error
+
+
+def _write_and_rename(path: Path, write: Callable[[BinaryIO], Any]) -> None:
     handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     try:
         with os.fdopen(handle, "wb") as file:
