@@ -16,10 +16,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sknomad import Gram, cli, reproduce
+from sknomad import Gram, _cli_reproduce, cli, reproduce
 from sknomad._certify import certify
 from sknomad._download import DataDamagedError, DataUnavailableError
-from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict, _figure, _registry, _runner, _store
+from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict, _figure, _look, _registry, _runner, _store
 from sknomad.reproduce._claims import judge
 from sknomad.reproduce._measure import circulance_error, explained, nearest, purity, strongest, winding_number
 from sknomad.reproduce._record import certificates
@@ -446,6 +446,20 @@ def test_progress_tells_beginning_and_end_with_a_forecast(tmp_path, experiments)
     assert steps[3].forecast_after == 0
 
 
+def test_time_left_follows_the_pace_of_what_was_computed():
+    bar = _cli_reproduce._Bar()
+    steps = [
+        _runner.Step("a", None, 10, 30, 1, 3),
+        _runner.Step("a", _runner.Outcome("a", _runner.State.COMPUTED, seconds=20.0), 10, 30, 1, 3),
+        _runner.Step("b", None, 20, 10, 2, 3),
+    ]
+    bar.update(steps[0])
+    assert bar._left(steps[0], 0.5) == 35  # at the pace of the forecast: half of 10, and 30
+    bar.update(steps[1])
+    bar.update(steps[2])
+    assert bar._left(steps[2], 0.25) == 50  # twice as slow: three quarters of 40, and 20
+
+
 def test_the_same_arrays_give_the_same_picture(tmp_path, experiments):
     reproduce.run_experiments(["first"], tmp_path)
     before = [(tmp_path / f"first.{kind}").read_bytes() for kind in ("png", "svg")]
@@ -475,7 +489,7 @@ def test_measures_on_cases_known_by_hand(rng):
 
 
 def test_thumbnails_do_not_overlap(rng):
-    with _figure.look():
+    with _look.look():
         _, axes = _figure.figure(1, width="column")
         points = rng.normal(size=(300, 2))
         _figure.scatter(axes[0, 0], points)
@@ -495,7 +509,7 @@ def test_draw_leaves_the_settings_of_matplotlib_alone(experiments):
     import matplotlib
 
     before = dict(matplotlib.rcParams)
-    _figure.draw_figure(experiments.first, {"x": np.arange(3.0)})
+    _look.draw_figure(experiments.first, {"x": np.arange(3.0)})
     assert dict(matplotlib.rcParams) == before
 
 

@@ -1,19 +1,15 @@
-"""One look for all figures of the paper's experiments: sizes, type, panel letters, matrices, thumbnails."""
+"""Parts of the figures of the paper's experiments: lettered panels, matrices, point clouds, thumbnails."""
 
 from __future__ import annotations
 
-import functools
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .. import plot
 from ..plot import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL
-from ._store import write_whole
+from ._look import WIDTHS, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,57 +20,7 @@ __all__ = [
     "matrix", "mosaic", "note", "scatter", "stacked", "styled", "thumbnails",
 ]  # fmt: skip
 
-# Inches: one column of a journal, and both with the gutter. Type is set for these, so figures are never scaled down.
-WIDTHS = {"column": 3.4, "page": 7.0}
-DPI = 220
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
-
-_LOOK = {
-    "font.size": 7.5,
-    "axes.titlesize": 8.0,
-    "axes.titleweight": "normal",
-    "axes.titlepad": 5.0,
-    "axes.labelsize": 7.5,
-    "axes.labelpad": 2.5,
-    "axes.linewidth": 0.6,
-    "xtick.labelsize": 7.0,
-    "ytick.labelsize": 7.0,
-    "xtick.major.width": 0.6,
-    "ytick.major.width": 0.6,
-    "xtick.major.size": 2.5,
-    "ytick.major.size": 2.5,
-    "legend.fontsize": 7.0,
-    "legend.frameon": False,
-    "legend.handlelength": 1.4,
-    "lines.linewidth": 1.3,
-    "lines.markersize": 3.5,
-    "mathtext.fontset": "dejavusans",
-    "image.interpolation": "nearest",
-    "svg.fonttype": "path",  # the same letters on every machine
-    "svg.hashsalt": "sknomad",  # the same file from the same arrays
-    "savefig.dpi": DPI,
-    "savefig.facecolor": "white",
-}
-
-
-@contextmanager
-def look() -> Iterator[None]:
-    """Context in which matplotlib draws in the style of these figures."""
-    import importlib
-
-    with plot.style(), importlib.import_module("matplotlib").rc_context(_LOOK):
-        yield
-
-
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
-    """Decorator of ``draw`` functions: they draw in the style of these figures, whoever calls them."""
-
-    @functools.wraps(draw)
-    def drawn(*arguments: Any, **options: Any) -> Figure:
-        with look():
-            return draw(*arguments, **options)
-
-    return drawn
 
 
 def figure(
@@ -273,21 +219,6 @@ def colour_map(stops: Sequence[str]) -> Any:
     from matplotlib.colors import LinearSegmentedColormap
 
     return LinearSegmentedColormap.from_list("sknomad", list(stops))
-
-
-def draw_figure(module: Any, arrays: dict[str, NDArray[Any]]) -> Figure:
-    """The figure of an experiment, drawn in the common style."""
-    with look():
-        return module.draw(arrays)
-
-
-def write_figure(drawn: Figure, folder: Path, name: str) -> None:
-    """Write ``NAME.png`` and ``NAME.svg``; the same arrays give the same files."""
-    with look():
-        write_whole(folder / f"{name}.png", lambda file: drawn.savefig(file, format="png", dpi=DPI))
-        write_whole(
-            folder / f"{name}.svg", lambda file: drawn.savefig(file, format="svg", dpi=DPI, metadata={"Date": None})
-        )
 
 
 def _spread_out(places: NDArray[np.float64], size: NDArray[np.float64], most: int) -> NDArray[np.intp]:

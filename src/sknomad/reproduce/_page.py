@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ._claims import Verdict
-from ._figure import DPI
+from ._look import DPI
 from ._registry import EXPERIMENTS
 from ._store import read_json, write_text
 

@@ -12,7 +12,7 @@ from typing import Any
 from .._arrays import cuda_is_available
 from .._fetch import DataUnavailableError
 from . import _store
-from ._figure import draw_figure, write_figure
+from ._look import draw_figure, write_figure
 from ._page import check_can_write, write_page
 from ._record import Arrays, certificates
 from ._registry import EXPERIMENTS, check_names, load

@@ -37,8 +37,8 @@ def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
         _write_and_rename(path, write)
     except OSError as error:
         raise OSError(
-            f"{path} cannot be written: {error.strerror or error}. What is finished is kept; make room for the rest and "
-            "run the same command again."
+            f"{path} cannot be written: {error.strerror or error}. What is finished is kept; make room for the rest "
+            "and run the same command again."
         ) from error
 
 
