@@ -90,9 +90,9 @@ def features(images: NDArray[np.uint8]) -> dict[str, NDArray[np.float64]]:
     weight = ink.sum(axis=(1, 2))
     rows, columns = np.indices(images.shape[1:])
     x, y = ((ink * grid).sum(axis=(1, 2)) / weight for grid in (columns, rows))
-    across, down = columns - x[:, None, None], rows - y[:, None, None]
-    slant = -(ink * across * down).sum(axis=(1, 2)) / (ink * down**2).sum(axis=(1, 2))
-    upright = across + slant[:, None, None] * down
+    across, up = columns - x[:, None, None], y[:, None, None] - rows
+    slant = (ink * across * up).sum(axis=(1, 2)) / (ink * up**2).sum(axis=(1, 2))
+    upright = across - slant[:, None, None] * up
     width = np.sqrt((ink * upright**2).sum(axis=(1, 2)) / weight)
     black = np.pad(images > 127, ((0, 0), (1, 1), (1, 1)))
     outline = sum(np.count_nonzero(np.diff(black, axis=axis), axis=(1, 2)) for axis in (1, 2))
