@@ -61,11 +61,7 @@ def _diagonals(arrays: Arrays) -> list[Claim]:
     rising = [int(np.argmax(D[:, lag])) for lag in range(1, D.shape[1])]
     peaks = arrays["fine/K"][rising]
     back = h[final > first]
-    late = (
-        ""
-        if not back.size
-        else f"; {back.size} of them come back once, below 1e-3 of the main one, before they stay zero"
-    )
+    late = f"; {back.size} of them come back before they stay zero" if back.size else ""
     return [
         judge(
             "Diagonals vanish one after the other, the outer ones first.",

@@ -79,8 +79,7 @@ def claims(arrays: Arrays) -> list[Claim]:
             "The matrix looks circulant.",
             f"relative distance from the nearest circulant matrix {error:.2f}",
             error < 0.1,
-            "The band closes, but its width and height change with the view: near the handle and the spout pictures "
-            "change faster.",
+            "The band closes, but it is wider and lower where turning the pot changes the picture less.",
             Verdict.DIFFERS,
         ),
     ]
