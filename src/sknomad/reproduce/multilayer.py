@@ -30,7 +30,7 @@ CAPTION = (
 )
 DATA: tuple[str, ...] = ()
 SEED = 0
-SECONDS = (300, 40)
+SECONDS = (360, 35)
 
 COMMON = ("8-4-2", "12-6-2", "16-4-2", "16-8-4-2", "16-12-8-6-4-2", "32-16-8-4-2")
 SCHEDULES = {
@@ -46,7 +46,7 @@ THRESHOLD = 1e-2  # of the largest entry, to connect points
 def compute(quick: bool, device: str = "auto") -> Arrays:
     """Run all schedules; layers that two schedules share are solved once."""
     record = Record(seed=SEED, device=device)
-    tol = 1e-3 if quick else 3e-4
+    tol = 1e-3 if quick else 1e-4  # at 1e-3 some schedules that break the moons up still pass
     for name, (X, truth) in _sets().items():
         record[f"{name}/X"], record[f"{name}/truth"] = X, truth
         schedules = [MAIN[name], *QUICK] if quick else SCHEDULES[name]
@@ -145,11 +145,11 @@ def _all_schedules(arrays: Arrays) -> list[Claim]:
     wrong = [f"{name} {schedule}" for name, schedule, rand in outcomes if rand < 1]
     return [
         judge(
-            "The other schedules of the authors lead to the same end.",
+            "Every schedule of the authors ends in the two manifolds.",
             f"{len(outcomes) - len(wrong)} of {len(outcomes)} schedules end in the two manifolds",
             not wrong,
             f"Wrong: {', '.join(wrong)}. A first K that is too small joins the manifolds for good (circles and moons "
-            "below 12, spirals below 32); one that is too large breaks up the noisy moons.",
+            "below 12, spirals below 32); one that is too large, or too many layers, break up the noisy moons.",
             Verdict.DIFFERS,
         )
     ]
