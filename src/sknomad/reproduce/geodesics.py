@@ -79,7 +79,7 @@ def clean_data(quick: bool) -> dict[str, tuple[Matrix, int]]:
     data = {
         "one ring": (datasets.two_rings(2 * n)[0][:n], N),
         "one half-ring": (datasets.moons(2 * n, noise=0.0)[0][:n], N),
-        "teapots": (datasets.fetch_teapots()[0] / 255.0, 3),
+        "teapots": (datasets.fetch_teapots().data, 3),
         "two rings": (datasets.two_rings(n)[0], N),
         "two half-rings": (datasets.moons(n, noise=0.0)[0], N),
     }
@@ -162,7 +162,8 @@ def _curves(ax: Axes, arrays: Arrays, i: int, j: int) -> None:
         mean, line = draws.mean(axis=0), LINES[str(method)]
         if len(draws) > 1:
             error = 2 * draws.std(axis=0, ddof=1) / np.sqrt(len(draws))
-            ax.fill_between(percentiles, mean - error, mean + error, color=line["color"], alpha=0.18, linewidth=0)
+            low, high = np.maximum(mean - error, 0), np.minimum(mean + error, 1)
+            ax.fill_between(percentiles, low, high, color=line["color"], alpha=0.18, linewidth=0)
         ax.plot(percentiles, mean, label=str(method), **{"linewidth": 1.0, **line})
     ax.set(xlim=(0, 51), ylim=(0.2, 1.03), xticks=(1, 10, 25, 50), yticks=(0.25, 0.5, 0.75, 1.0))
 
