@@ -15,6 +15,7 @@ from .._problem import KMeansSDP
 from ..ring import best_completely_positive_value, ring_optimum
 from ..solvers import BurerMonteiro
 from ._claims import Claim, Verdict, judge
+from ._coordinates import in_few_dimensions
 from ._figure import MUTED, figure, matrix, styled
 from ._record import Arrays, Record
 
@@ -42,7 +43,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     data: dict[str, tuple[Any, float]] = {
         "one ring": (datasets.ring(RING_N)[0], RING_K),
         "two rings": (datasets.two_rings(100 if quick else 200)[0], 8),
-        "teapots": (datasets.fetch_teapots().data, 20),
+        "teapots": (in_few_dimensions(datasets.fetch_teapots().data), 20),
     }
     record["data"], optimum = list(data), ring_optimum(RING_N, RING_K)
     for name, (X, K) in data.items():

@@ -14,6 +14,7 @@ from .._arrays import to_numpy
 from .._points import Point
 from ..metrics import bullseye_score, graph_geodesics
 from ._claims import Claim, Verdict, judge
+from ._coordinates import in_few_dimensions
 from ._figure import INK, MUTED, PALETTE, figure, styled
 from ._peers import OPTIONAL, PEERS, available, plane
 from ._record import Arrays, Record
@@ -95,12 +96,7 @@ def with_noise(X: Matrix, noise: float, rng: np.random.Generator) -> Matrix:
     (3, 3)
     """
     n, d = X.shape
-    noisy = np.hstack([X, noise * rng.standard_normal((n, 5 * d))])
-    noisy -= noisy.mean(axis=0)
-    if noisy.shape[1] <= n:
-        return noisy
-    values, vectors = np.linalg.eigh(noisy @ noisy.T)
-    return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
+    return in_few_dimensions(np.hstack([X, noise * rng.standard_normal((n, 5 * d))]))
 
 
 def nomad_geodesics(point: Point, threshold: float = THRESHOLD) -> Matrix:

@@ -16,6 +16,7 @@ from .._points import dense
 from .._problem import KMeansSDP
 from ..solvers import ConditionalGradient, Reference
 from ._claims import Claim, Verdict, judge
+from ._coordinates import in_few_dimensions
 from ._figure import MUTED, figure, matrix, styled
 from ._record import Arrays, Record
 from .burer_monteiro import as_picture
@@ -45,14 +46,14 @@ Matrix = NDArray[np.float64]
 
 def data_sets(quick: bool) -> dict[str, tuple[Matrix, float]]:
     """The paper's six data sets with their K."""
-    n = 80 if quick else 200
+    n, teapots = (60, (2, 10)) if quick else (200, (1, 20))
     return {
         "blobs": (datasets.blobs(n, random_state=SEED)[0], 6),
         "two rings": (datasets.two_rings(n)[0], 16),
         "moons": (datasets.moons(n, random_state=SEED)[0], 10),
-        "double Swiss roll": (datasets.double_swiss_roll(n)[0], 32 if quick else 64),
+        "double Swiss roll": (datasets.double_swiss_roll(n)[0], 24 if quick else 64),
         "trefoil": (datasets.trefoil(n)[0], 16),
-        "teapots": (datasets.fetch_teapots().data, 20),
+        "teapots": (in_few_dimensions(datasets.fetch_teapots().data[:: teapots[0]]), teapots[1]),
     }
 
 
