@@ -7,6 +7,7 @@ import io
 import logging
 import warnings
 from collections.abc import Callable, Iterator
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any
 
@@ -50,15 +51,11 @@ def _tsne(n_neighbors: int, seed: int) -> Any:
 
 
 def _umap(n_neighbors: int, seed: int) -> Any:
-    import umap
-
-    return umap.UMAP(n_neighbors=n_neighbors, random_state=seed, n_jobs=1)
+    return import_module("umap").UMAP(n_neighbors=n_neighbors, random_state=seed, n_jobs=1)
 
 
 def _pacmap(n_neighbors: int, seed: int) -> Any:
-    import pacmap
-
-    return pacmap.PaCMAP(n_neighbors=n_neighbors, random_state=seed, apply_pca=False)
+    return import_module("pacmap").PaCMAP(n_neighbors=n_neighbors, random_state=seed, apply_pca=False)
 
 
 PEERS: dict[str, Maker] = {

@@ -180,7 +180,9 @@ def _rate(arrays: Arrays, names: list[str]) -> Claim:
 
 def _settles(arrays: Arrays, names: list[str], preset: str) -> Claim:
     found = {n: settled_from(arrays[f"{n}/{preset}/value"], float(arrays[f"{n}/optimum"][1])) for n in names}
-    words = (f"{n}: {'not within ' + str(len(arrays[f'{n}/{preset}/value'])) if s is None else s}" for n, s in found.items())
+    words = (
+        f"{n}: {'not within ' + str(len(arrays[f'{n}/{preset}/value'])) if s is None else s}" for n, s in found.items()
+    )
     return judge(
         f"The objective settles within a few hundred steps ({METHODS[preset]}).",
         "steps until it stays within 1 %: " + ", ".join(words),

@@ -112,7 +112,8 @@ def nomad_geodesics(point: Point, threshold: float = THRESHOLD) -> Matrix:
     Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
     lengths = np.add.outer(np.diag(Q), np.diag(Q)) - 2 * Q
     # To a graph a length of zero is no edge; equal rows of Q are at distance zero all the same.
-    edges = np.where(Q >= threshold * Q.max(), np.maximum(lengths, np.finfo(float).tiny), 0.0)
+    is_edge = np.greater_equal(Q, threshold * Q.max())
+    edges = np.where(is_edge, np.maximum(lengths, np.finfo(float).tiny), 0.0)
     np.fill_diagonal(edges, 0.0)
     return np.asarray(dijkstra(edges, directed=False))
 

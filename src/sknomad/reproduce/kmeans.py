@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 TITLE = "K-means, proven"
 CAPTION = (
     "Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from random and "
-    "from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly every random "
-    "start leaves two clusters to one centre (crosses; shown is the middle one of all starts) and NOMAD does not."
+    "from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly every "
+    "random start leaves two clusters to one centre (crosses; shown is the middle of all starts) and NOMAD does not."
 )
 DATA: tuple[str, ...] = ()
 SEED = 0
@@ -78,7 +78,9 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         solution = record.solve(name, X, K, tol=1e-5)
         labels = find_manifolds(solution.point.unmixed, 1e-2)
         inertia, typical = lloyd(X, K, QUICK_STARTS if quick else STARTS)
-        proof, other = (certify_kmeans(X, found, n_clusters=K, tol=TOL, grade="verified") for found in (labels, typical))
+        proof, other = (
+            certify_kmeans(X, found, n_clusters=K, tol=TOL, grade="verified") for found in (labels, typical)
+        )
         for key, value in {
             "X": X, "truth": truth, "K": K, "labels": labels, "Q": solution.Q, "hardness": hardness(solution.Q),
             "lloyd": inertia, "typical": typical, "inertia": proof.inertia, "bound": proof.lower_bound,
@@ -119,7 +121,7 @@ def _clusters(ax: Axes, arrays: Arrays, name: str, key: str) -> None:
     X, labels = arrays[f"{name}/X"], arrays[f"{name}/{key}"]
     scatter(ax, X, point_colours(labels), size=9)
     centres = np.array([X[labels == label].mean(axis=0) for label in np.unique(labels)])
-    ax.scatter(*centres.T, marker="x", s=26, c=INK, linewidths=1.1, zorder=4)
+    ax.scatter(centres[:, 0], centres[:, 1], marker="x", s=26, c=INK, linewidths=1.1, zorder=4)
 
 
 def _inertias(ax: Axes, arrays: Arrays, name: str) -> None:

@@ -76,9 +76,10 @@ def draw(arrays: Arrays) -> Figure:
     points, digit = arrays["embedding"], arrays["digit"]
     drawn, axes = figure(5, 2, row_height=1.55, letters=False)
     behind = np.random.default_rng(SEED).permutation(len(points))[:8000]
+    size = float(np.clip(8000 / len(points), 0.7, 4))
     for name, ax in enumerate(axes.flat):
-        scatter(ax, points[behind], FAINT, size=1.2, rasterized=True)
-        scatter(ax, points[digit == name], PALETTE[0], size=0.8, alpha=0.35, rasterized=True)
+        scatter(ax, points[behind], FAINT, size=1.5, rasterized=True)
+        scatter(ax, points[digit == name], PALETTE[0], size=size, alpha=0.4, rasterized=True)
         ax.set_title(f"digit {name}")
     return drawn
 

@@ -122,8 +122,9 @@ def _coloured(ax: Axes, points: Points, values: Points, name: str) -> None:
 def _without_yellow() -> Any:
     """Viridis up to where it is still seen on white."""
     from matplotlib import colormaps
+    from matplotlib.colors import to_hex
 
-    return colour_map(colormaps["viridis"](np.linspace(0, 0.93, 16)))
+    return colour_map([to_hex(colour) for colour in colormaps["viridis"](np.linspace(0, 0.93, 16))])
 
 
 def claims(arrays: Arrays) -> list[Claim]:
