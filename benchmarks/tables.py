@@ -14,6 +14,7 @@ from pathlib import Path
 from statistics import mean
 
 from clustering import CHOOSERS, ONES, SETS, TUNED_ON
+from options import table as options_table
 from timing import table as timing_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -216,6 +217,7 @@ TABLES = {
     "accuracy": accuracy,
     "timing": lambda: timing_table(rows_of("cpu_timing")),
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
+    "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
     "certified-kmeans": certified_kmeans,
     "clustering": clustering,

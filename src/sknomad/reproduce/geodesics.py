@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from sklearn.preprocessing import StandardScaler
 
@@ -110,12 +111,11 @@ def nomad_geodesics(point: Point, threshold: float = THRESHOLD) -> Matrix:
     [0.0, 0.5, 1.0]
     """
     Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
-    lengths = np.add.outer(np.diag(Q), np.diag(Q)) - 2 * Q
-    # To a graph a length of zero is no edge; equal rows of Q are at distance zero all the same.
-    is_edge = np.greater_equal(Q, threshold * Q.max())
-    edges = np.where(is_edge, np.maximum(lengths, np.finfo(float).tiny), 0.0)
-    np.fill_diagonal(edges, 0.0)
-    return np.asarray(dijkstra(edges, directed=False))
+    i, j = np.nonzero(np.greater_equal(Q, threshold * Q.max()))
+    diagonal = np.diag(Q)
+    lengths = np.maximum(diagonal[i] + diagonal[j] - 2 * Q[i, j], 0.0)
+    # A sparse graph, because only there is an edge of length zero, between equal rows of Q, still an edge.
+    return np.asarray(dijkstra(csr_matrix((lengths, (i, j)), shape=Q.shape), directed=False))
 
 
 LINES: dict[str, dict[str, Any]] = {
