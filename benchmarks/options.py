@@ -2,8 +2,8 @@
 
     python benchmarks/options.py --out benchmarks/results/cpu_options.json
 
-Outer steps and seconds to a certified gap of 1e-2, for both presets on four small problems. The paper's own studies of its
-solvers are experiments: `sknomad reproduce convergence burer-monteiro cp-rank solvers timing`.
+Outer steps and seconds to a certified gap of 1e-2, for both presets on four small problems. The paper's own studies of
+its solvers are experiments: `sknomad reproduce convergence burer-monteiro cp-rank solvers timing`.
 """
 
 import argparse
