@@ -140,7 +140,7 @@ def test_claims_on_geodesics_say_who_is_ahead_where():
     assert set(verdicts(good)) == {Verdict.HOLDS}
     *_, rival, _ = geodesics.claims(made_up_scores(0.95))
     assert rival.verdict is Verdict.DIFFERS
-    assert "-0.050 (Isomap at percentile 1, noise 0)" in rival.number
+    assert "-0.050 (Isomap at percentile 1, noise 0), -0.050 with noise" in rival.number
 
 
 def test_geodesics_are_drawn_from_arrays():

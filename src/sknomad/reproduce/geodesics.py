@@ -33,7 +33,7 @@ CAPTION = (
 )
 DATA: tuple[str, ...] = ("teapots",)
 SEED = 0
-SECONDS = (330, 20)
+SECONDS = (290, 18)
 
 NOISES = (0.0, 0.05, 0.10)
 PERCENTILES = np.array([1, 2, 3, 4, 5, *range(10, 51, 5)])
@@ -210,16 +210,15 @@ def _among_the_best(arrays: Arrays, name: str) -> Claim:
 
 def _not_below(arrays: Arrays, name: str) -> Claim:
     margins, worst = _margins(arrays, name, list(OF_THE_PAPER))
-    share = float(np.mean(margins >= 0))
+    share, noisy = float(np.mean(margins >= 0)), float(margins[arrays["noises"] > 0].min())
     return judge(
         f"On {name} NOMAD is not below any embedding of the paper at any percentile up to 50.",
-        f"smallest margin {margins.min():+.3f} ({worst}); not below at {share:.0%} of percentiles and noises",
+        f"smallest margin {margins.min():+.3f} ({worst}), {noisy:+.3f} with noise; not below at {share:.0%} of "
+        "percentiles and noises",
         bool(margins.min() >= 0),
-        f"Ahead of NOMAD at its worst place is {worst}: half-rings are open curves that lie flat in the plane once "
-        "unrolled, and an embedding that keeps them apart orders the very nearest points better than a kernel of N "
-        "neighbours does."
-        if name == "two half-rings"
-        else f"{worst} is ahead there, within what the draws scatter.",
+        f"Farthest ahead is {worst}. Where an embedding keeps the two curves apart and unrolls each, as happens most "
+        "of all without noise, it orders the very nearest points better than a kernel that is shared by about N of "
+        "them.",
         Verdict.DIFFERS,
     )
 
@@ -240,10 +239,10 @@ def _close_to_the_data(arrays: Arrays) -> Claim:
     behind = np.stack([_means(arrays, name, NO_EMBEDDING) - _means(arrays, name, NOMAD) for name in TWO_MANIFOLDS])
     noisy = behind[:, arrays["noises"] > 0]
     return judge(
-        "On two manifolds NOMAD is close to the noisy data itself.",
-        f"behind by {noisy.mean():.3f} in the mean and {noisy.max():.3f} at most with noise "
-        f"(without: {behind[:, 0].mean():.3f}, {behind[:, 0].max():.3f})",
-        bool(abs(noisy.mean()) <= CLOSE),
+        "On two manifolds NOMAD is close to the noisy data itself, or better.",
+        f"score minus that of the data: {-noisy.mean():+.3f} in the mean, {-noisy.max():+.3f} at worst with noise "
+        f"({-behind[:, 0].mean():+.3f}, {-behind[:, 0].max():+.3f} without)",
+        bool(noisy.mean() <= CLOSE),
         "A kernel of about N neighbours blurs the order of the very nearest points.",
         Verdict.DIFFERS,
     )

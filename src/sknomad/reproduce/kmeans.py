@@ -31,7 +31,7 @@ CAPTION = (
 )
 DATA: tuple[str, ...] = ()
 SEED = 0
-SECONDS = (25, 5)
+SECONDS = (25, 6)
 
 STARTS, QUICK_STARTS = 500, 100
 INITS = ("random", "k-means++")

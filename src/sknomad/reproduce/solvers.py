@@ -32,7 +32,7 @@ CAPTION = (
 )
 DATA: tuple[str, ...] = ("teapots",)
 SEED = 0
-SECONDS = (210, 20)
+SECONDS = (270, 22)
 
 OURS, GRADIENT, GENERIC = "ours", "conditional gradient", "SCS"
 MOST_STEPS, QUICK_STEPS = 1000, 150  # outer steps of the conditional gradient
