@@ -132,6 +132,7 @@ def made_up_scores(two_half_rings):
     return {
         "scores": scores, "percentiles": geodesics.PERCENTILES, "noises": np.array(geodesics.NOISES),
         "methods": np.array(methods), "data": np.array(data), "left_out": np.array(["UMAP"]),
+        "parts": np.ones((5, 3), dtype=int),
     }  # fmt: skip
 
 
