@@ -89,9 +89,9 @@ def _profile(ax: Axes, arrays: Arrays, name: str) -> None:
         color=PALETTE[1],
     )  # fmt: skip
     at_K = int(np.flatnonzero(rank == K)[0])
-    for place, align, shift in ((at_K, "left", 5), (len(rank) - 1, "right", 0)):
+    for place, align, shift in ((at_K, "left", (5, 5)), (len(rank) - 1, "right", (2, -13))):
         ax.annotate(
-            f"{mean[place]:.2g}", (rank[place], mean[place]), xytext=(shift, 5), textcoords="offset points", ha=align,
+            f"{mean[place]:.2g}", (rank[place], mean[place]), xytext=shift, textcoords="offset points", ha=align,
             color=INK,
         )  # fmt: skip
     ax.set(xscale="log", yscale="log", xlabel="columns r of Y", title=f"{name}, n = {n}", ylim=(2e-3, 1.6))
