@@ -21,7 +21,10 @@ ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
 PAGES = [
     ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice")),
+    *(
+        ROOT / "docs" / f"{name}.md"
+        for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice")
+    ),
 ]
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 

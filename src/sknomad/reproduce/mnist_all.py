@@ -11,9 +11,9 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from .. import datasets
-from .._certified_kmeans import inertia_bound
 from .._embedding import embed
 from .._gram import Gram
+from .._kmeans import inertia_bound
 from ._claims import Claim, Verdict, judge
 from ._figure import FAINT, PALETTE, figure, scatter, styled
 from ._record import Arrays, Record
