@@ -18,7 +18,7 @@ from array_api_compat import is_array_api_obj
 
 from ._archive import FormatError, portable
 from ._arrays import Array, is_sparse
-from ._gram import Gram
+from ._gram import Frame, Gram
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._solution import Certificate, Iterate, NegativePart, Solution, Status
@@ -29,12 +29,12 @@ Class = TypeVar("Class", bound=type[Any])
 RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
-        Certificate, DensePoint, FactorPoint, Iterate, KMeansSDP, MixedPoint, NegativePart, SoftPoint, Solution,
+        Certificate, DensePoint, FactorPoint, Frame, Iterate, KMeansSDP, MixedPoint, NegativePart, SoftPoint, Solution,
         SpectralPoint,
     )
 }  # fmt: skip
 # What determines a Gram: stored, not measured anew, so that every number comes back to the bit.
-GRAM_FIELDS = ("_factor", "_kernel", "unit", "_spread", "n", "trace", "norm", "forming_error")
+GRAM_FIELDS = ("_factor", "_kernel", "unit", "frame", "_spread", "n", "trace", "norm", "forming_error")
 SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array)}
 
 

@@ -196,6 +196,10 @@ class Gram:
             D = D - means - means[:, None] + means.mean()
         return (D + D.T) / 2
 
+    def diagonal(self) -> Array:
+        """Squared distances of the points from their mean."""
+        return np.sum(self._factor**2, axis=1) if self.is_factored else np.diagonal(self.dense())
+
     def inner(self, Q: Array) -> float:
         """``<D, Q>`` for a dense symmetric NumPy ``Q``."""
         if self.is_factored:

@@ -14,6 +14,8 @@ from ._points import Point, SoftPoint, entries
 
 # Entries of Q looked at together.
 BLOCK_ENTRIES = 2**22
+# Digits of the mean squared norm that tell components apart.
+NORM_DIGITS = 9
 
 
 def find_manifolds(point: Point, threshold: float) -> Array:
@@ -54,10 +56,19 @@ def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
     return V @ sp.diags(1 / np.asarray(to_numpy(point.sizes))), V.T.tocsr()
 
 
-def name_manifolds(parts: Array, min_size: int) -> Array:
-    """The label of every component: -1 below `min_size` points, the others counted from 0."""
-    is_large = np.bincount(parts) >= min_size
-    return np.where(is_large, np.cumsum(is_large) - 1, -1)
+def name_manifolds(parts: Array, min_size: int, squared_norms: Array) -> Array:
+    """The label of every component: -1 below `min_size` points, the others counted from 0.
+
+    Larger ones come first, then those nearer to the mean of the data, so that labels do not depend on the order of the
+    points; what is left to tell apart comes in the order of appearance.
+    """
+    sizes = np.bincount(parts)
+    spread = np.bincount(parts, weights=squared_norms) / sizes
+    spread = np.round(spread / max(float(spread.max()), np.finfo(float).tiny), NORM_DIGITS)
+    names = np.full(len(sizes), -1)
+    ranked = [part for part in np.lexsort((spread, -sizes)) if sizes[part] >= min_size]
+    names[ranked] = np.arange(len(ranked))
+    return names
 
 
 def _by_first_appearance(labels: Array) -> Array:

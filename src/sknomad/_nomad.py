@@ -82,7 +82,7 @@ class NOMAD(
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Manifold of each point, counted from 0 in order of appearance; -1 in components below `min_component_size`.
+        Manifold of each point, numbered from the largest to the smallest, counted from 0 in order of appearance; -1 in components below `min_component_size`.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point; every manifold has its own coordinate system.
     order_ : array of shape (n_samples,)
@@ -210,7 +210,8 @@ class NOMAD(
         base = self._point.unmixed
         parts = find_manifolds(base, self.threshold)
         coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
-        self._names = name_manifolds(parts, self.min_component_size).tolist()
+        squared_norms = self.solution_.problem.gram.diagonal()
+        self._names = name_manifolds(parts, self.min_component_size, squared_norms).tolist()
         order, angles, is_closed = find_order(base, coordinates[:, :2], np.array(self._names)[parts], self.threshold)
         if self._copies is not None:
             parts, coordinates = self._copies.given(parts, 0), self._copies.given(coordinates, 0.0)

@@ -12,6 +12,8 @@ from ._arrays import is_sparse
 from ._certified_kmeans import KMeansCertificate
 from ._cuts import Multipliers
 from ._encoding import Decoder, Encoder, saved
+from ._new_points import Anchors, Correction, Extension, Features
+from ._weights import Copies
 from .solvers import SOLVERS
 
 FITTED = re.compile(r"[A-Za-z]\w*_|_[A-Za-z]\w*")
@@ -28,7 +30,9 @@ SHAPES: dict[str, tuple[str | None, ...]] = {
     "feature_names_in_": ("n_features_in_",),
 }
 
-for _class in (KMeansCertificate, Multipliers, *SOLVERS.values()):
+for _class in (
+    KMeansCertificate, Multipliers, Anchors, Correction, Extension, Features, Copies, *SOLVERS.values(),
+):  # fmt: skip
     saved(_class)
 
 
