@@ -220,11 +220,20 @@ def test_start_has_the_trace_asked_for(K):
     assert np.allclose(Q.sum(axis=1), 1)
 
 
-def test_choice_of_a_sample_where_there_are_many_points():
+@pytest.mark.parametrize("form", ["data", "sparse", "kernel"])
+def test_groups_stand_for_many_points(form):
     X, truth = datasets.two_rings(700)
-    choice = choose(Gram.from_data(X + 5 * truth[:, None]))
-    assert len(choice.labels) == 500
-    assert choice.n_parts == 2
+    X = X + 5 * truth[:, None]
+    gram = {"data": Gram.from_data, "sparse": lambda X: Gram.from_data(sp.csr_array(X))}.get(form)
+    choice = choose(gram(X) if gram else Gram.from_kernel(X @ X.T))
+    assert choice.labels.tolist() == truth.tolist()
+    assert choice.K_values[-1] < 64  # clear before the grid ends
+
+
+def test_groups_of_duplicates():
+    X, truth = blobs(3)
+    choice = choose(Gram.from_data(np.tile(X, (12, 1))))
+    assert choice.labels.tolist() == np.tile(truth, 12).tolist()
 
 
 def test_automatic_K_shows_the_manifolds():

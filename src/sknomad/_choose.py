@@ -9,13 +9,16 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import adjusted_rand_score
+import scipy.sparse as sp
+from sklearn.cluster import kmeans_plusplus
+from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from ._arrays import Array
+from ._arrays import Array, is_sparse
 from ._gram import Gram
 from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
 from ._points import Point
 from ._problem import KMeansSDP
+from ._rows import rows_of
 from ._run import Progress
 from ._solve import solve
 from .solvers import ADMM
@@ -29,8 +32,8 @@ POINTS_PER_PATCH = 3
 LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
 # Beyond this many points steps are in single precision.
 SMALL = 300
-# From here on a sample decides: which K suits is a matter of shape more than of the number of points.
-LARGEST_SAMPLE = 500
+# Beyond this many points small groups stand for them: which K suits is a matter of shape more than of their number.
+MOST_GROUPS = 500
 # Two divisions into parts are the same if they agree to this adjusted Rand index.
 SAME = 0.9
 # Divisions that persist over less than this at one K are not looked at.
@@ -62,10 +65,8 @@ class Choice:
         The ``K`` at which the parts show best.
     n_parts : int
         Their number, possibly one.
-    rows : array of shape (m,)
-        The points looked at: all, or a sample of 500.
-    labels : array of shape (m,)
-        Their parts.
+    labels : array of shape (n,)
+        The part of each point; with more than 500 points, of its group.
     persistence : float
         Decades of height times octaves of ``K`` over which the best division into two or more parts persists.
     confidence : float
@@ -79,7 +80,6 @@ class Choice:
 
     K: float
     n_parts: int
-    rows: Array
     labels: Array
     persistence: float
     confidence: float
@@ -111,26 +111,24 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
-    rows = _rows(gram.n)
-    sample = _sample(gram, rows)
+    coarse, groups = _coarsen(gram)
     looks: list[Look] = []
-    for K in K_grid(sample.n):
-        point, stopped = _look_at(KMeansSDP(sample, K), callback)
+    for K in K_grid(coarse.n):
+        point, stopped = _look_at(KMeansSDP(coarse, K), callback)
         looks.append(_divisions(K, linkage_tree(point), n_parts))
         labels, lengths = _most_persistent(looks)
         persistence = float(lengths.sum()) / STEPS_PER_OCTAVE
         if stopped or persistence >= CLEAR:
             break
     if labels is None or (n_parts is None and persistence < SIGNIFICANT):
-        labels, lengths = np.zeros(sample.n, dtype=np.int64), np.array([look.lengths.get(1, 0.0) for look in looks])
+        labels, lengths = np.zeros(coarse.n, dtype=np.int64), np.array([look.lengths.get(1, 0.0) for look in looks])
     K_values = np.array([look.K for look in looks])
     is_one = not labels.any()
     ours, other = (SIGNIFICANT, persistence) if is_one else (persistence, SIGNIFICANT)
     return Choice(
         K=_finest_K(K_values, lengths, gram.n) if is_one else _coarsest_K(K_values, lengths),
         n_parts=int(labels.max()) + 1 if n_parts is None else n_parts,
-        rows=rows,
-        labels=labels,
+        labels=labels[groups],
         persistence=persistence,
         confidence=ours / (ours + other),
         K_values=K_values,
@@ -152,21 +150,23 @@ def usual_K(n: int) -> float:
     return float(min(max(math.floor(n / 12), 2), 32, n))
 
 
-def _rows(n: int) -> Array:
-    """All points, or a fixed random choice of them where there are many."""
-    if n <= LARGEST_SAMPLE:
-        return np.arange(n)
-    return np.sort(np.random.default_rng(0).choice(n, LARGEST_SAMPLE, replace=False))
+def _coarsen(gram: Gram) -> tuple[Gram, Array]:
+    """The data, or the means of 500 small groups where there are more points, and the group of each point.
 
-
-def _sample(gram: Gram, rows: Array) -> Gram:
-    if len(rows) == gram.n:
-        return gram
-    if gram.is_factored:
-        return Gram.from_data(gram.factor[rows])
-    if gram.sparse is not None:
-        return Gram.from_data(gram.sparse[rows])
-    return Gram.from_kernel(gram.formed()[np.ix_(rows, rows)], allow_indefinite=True)
+    A random sample would leave gaps in thin manifolds that are as wide as what separates them; groups spread by
+    k-means++ leave none, and their means have less noise.
+    """
+    if gram.n <= MOST_GROUPS:
+        return gram, np.arange(gram.n)
+    X: Any = gram.sparse if gram.sparse is not None else rows_of(gram, np.empty(0)).host
+    centres = kmeans_plusplus(X, MOST_GROUPS, random_state=0)[0]
+    for _ in range(2):
+        nearest = pairwise_distances_argmin(X, centres)
+        _, groups, sizes = np.unique(nearest, return_inverse=True, return_counts=True)
+        members = sp.csr_array((1 / sizes[groups], (groups, np.arange(gram.n))), shape=(len(sizes), gram.n))
+        centres = members @ X
+        centres = centres.toarray() if is_sparse(centres) else centres
+    return Gram.from_data(centres), groups
 
 
 def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> tuple[Point, bool]:

@@ -278,15 +278,12 @@ def with_trace(point: MixedPoint, K: float) -> Iterate:
 def follow(choice: Choice, trees: list[LinkageTree]) -> Array:
     """The parts of the layer that agrees best with the chosen division, the deepest of equals.
 
-    Should the accurately solved layers all have broken that division up, it is itself the answer where it knows all
-    points.
+    Should the accurately solved layers all have broken that division up, it is itself the answer.
     """
     cuts = [tree.cut(choice.n_parts) for tree in reversed(trees)]
-    agreement = [adjusted_rand_score(choice.labels, labels[choice.rows]) for labels in cuts]
+    agreement = [adjusted_rand_score(choice.labels, labels) for labels in cuts]
     best = int(np.argmax(agreement))
-    if agreement[best] < SAME and len(choice.rows) == trees[0].n:
-        return choice.labels
-    return cuts[best]
+    return cuts[best] if agreement[best] >= SAME else choice.labels
 
 
 def cut_deepest(trees: list[LinkageTree], count: int) -> Array:
