@@ -15,7 +15,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from ._arrays import Array, is_sparse
 from ._gram import Gram
-from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
+from ._linkage import SMALLEST_SHARE, LinkageTree, in_order, linkage_tree
 from ._points import Point
 from ._problem import KMeansSDP
 from ._rows import rows_of
@@ -128,7 +128,7 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     return Choice(
         K=_finest_K(K_values, lengths, gram.n) if is_one else _coarsest_K(K_values, lengths),
         n_parts=int(labels.max()) + 1 if n_parts is None else n_parts,
-        labels=labels[groups],
+        labels=in_order(labels[groups]),
         persistence=persistence,
         confidence=ours / (ours + other),
         K_values=K_values,

@@ -106,9 +106,7 @@ class LinkageTree:
 
     def _labels(self, kept: Array) -> Array:
         links = (np.ones(int(kept.sum())), (self.first[kept], self.second[kept]))
-        labels = connected_components(sp.coo_array(links, shape=(self.n, self.n)), directed=False)[1]
-        _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-        return np.argsort(np.argsort(first))[inverse]
+        return in_order(connected_components(sp.coo_array(links, shape=(self.n, self.n)), directed=False)[1])
 
 
 def linkage_tree(point: Point) -> LinkageTree:
@@ -129,6 +127,12 @@ def linkage_tree(point: Point) -> LinkageTree:
     joins_parts, covered_at = _join_sets(first, second, smallest_part(point.n))
     covered_from = 0.0 if covered_at < 0 else float(heights[covered_at]) if covered_at < len(heights) else math.inf
     return LinkageTree(first, second, heights, joins_parts, covered_from)
+
+
+def in_order(labels: Array) -> Array:
+    """The same labels, counted from 0 in the order in which they first appear."""
+    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
+    return np.argsort(np.argsort(first))[inverse]
 
 
 def smallest_part(n: int) -> int:
