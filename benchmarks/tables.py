@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from statistics import mean
 
-from clustering import CHOOSERS, ONES, SETS, TUNED_ON
+from clustering import CHOOSERS, METHODS, ONES, SETS, TUNED_ON
 from options import table as options_table
 from timing import table as timing_table
 
@@ -135,14 +135,14 @@ def headline():
 def clustering():
     """Mean agreement by data set and noise, over sizes and seeds; the best of each row in bold."""
     table = clustering_means("data", "noise")
-    methods = list(dict.fromkeys(row["method"] for row in rows_of("clustering")))
+    methods = list(METHODS)
     rows = [[f"{name}, noise {noise:g}", *in_bold(table, (name, noise), methods)] for name, noise in cases_of(table)]
     return markdown(["data", *methods], rows)
 
 
 def clustering_summary():
     """The same over all data, over those without noise, and over those that the rule was not made on."""
-    methods = list(dict.fromkeys(row["method"] for row in rows_of("clustering")))
+    methods = list(METHODS)
     kinds = {
         "all": lambda row: True,
         "without noise": lambda row: row["noise"] == 0,
