@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sknomad import NOMAD, Gram, KMeansSDP, MultiLayerNOMAD, datasets, solve
+from sknomad import NOMAD, Gram, KMeansSDP, MultiLayerNOMAD, datasets, load, solve
 from sknomad._choose import K_grid, choose, usual_K
 from sknomad._multilayer import halving_schedule, with_trace
 from sknomad._points import dense
@@ -241,3 +241,23 @@ def test_automatic_K_shows_the_manifolds():
     model = NOMAD().fit(X)
     assert adjusted_rand_score(truth, model.labels_) == 1.0
     assert model.K_ == choose(Gram.from_data(X)).K
+
+
+def test_new_points_join_the_clusters_and_training_points_stay():
+    X, _ = datasets.two_rings(80)
+    model = MultiLayerNOMAD([16, 8, 4, 2]).fit(X)
+    np.testing.assert_array_equal(model.predict(X), model.labels_)
+    np.testing.assert_allclose(model.transform(X), model.embedding_, atol=1e-9)
+    between = np.array([(X[i] + X[i + 1]) / 2 for i in (3, 50)])
+    np.testing.assert_array_equal(model.predict(between), model.labels_[[3, 50]])
+    np.testing.assert_allclose(model.transform(between)[:1], model.transform(between[:1]), atol=1e-12)
+
+
+def test_a_saved_model_is_the_same(tmp_path):
+    X, _ = datasets.two_rings(60)
+    model = MultiLayerNOMAD([8, 4, 2]).fit(X)
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.labels_, model.labels_)
+    np.testing.assert_array_equal(again.transform(X + 0.01), model.transform(X + 0.01))
+    assert [layer.certificate for layer in again.layers_] == [layer.certificate for layer in model.layers_]

@@ -11,22 +11,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from ._arrays import Array
 from ._choose import SAME, Choice, choose
-from ._embedding import embed
+from ._encoding import saved
+from ._extend import extend
 from ._gram import Gram
+from ._input import METRICS, make_gram, read_table
 from ._linkage import LinkageTree, linkage_tree
 from ._points import MixedPoint, dense
 from ._problem import KMeansSDP
 from ._run import Progress
+from ._saving import Saveable
 from ._solution import Certificate, Iterate, Solution
 from ._solve import solve
-from ._validation import check_choice, check_finite, check_integer, check_K
+from ._validation import check_choice, check_distances, check_integer, check_K
 from .metrics import hardness
 
-METRICS = ("euclidean", "precomputed", "precomputed_distance")
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
 # A layer is a hard clustering when |Q|_F^2 is at least this share of tr Q: about as close as a gap of 1e-3 gets.
@@ -35,6 +37,7 @@ HARD = 0.995
 WARM_BELOW = 400
 
 
+@saved
 @dataclass(frozen=True)
 class Layer:
     """One layer: the program it solved and what it found."""
@@ -46,7 +49,7 @@ class Layer:
     n_components_found: int  # their number
 
 
-class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
     """Sieve manifolds into clusters by NOMAD layer upon layer, each on the affinity that the last one learned.
 
     ``Q_1 = NOMAD(X X', K_1)``, then ``Q_2 = NOMAD(Q_1, K_2)`` and so on with falling ``K``. The first layer learns
@@ -147,7 +150,7 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         """
         check_choice(self.metric, "metric", METRICS)
         n_components = check_integer(self.n_components, "n_components", 1)
-        gram = self._make_gram(X)
+        gram = make_gram(read_table(self, X, reset=True), self.metric)
         count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
         choice = None
         if isinstance(self.schedule, str):
@@ -168,7 +171,7 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
         else:
             self.labels_ = cut_deepest(trees, count)
         self.n_clusters_ = int(self.labels_.max()) + 1
-        self.embedding_ = embed(solutions[0].point, n_components, self.labels_)
+        self.embedding_, self._extension = extend(solutions[0], self.metric, self.labels_, n_components)
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
         self._n_features_out = n_components
         return self
@@ -180,6 +183,42 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
     def fit_predict(self, X: Any, y: Any = None) -> Array:
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
+
+    def transform(self, X: Any) -> Array:
+        """Coordinates of points, each by itself: those of training points are their `embedding_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            Points, or their kernel values or distances to the training points, as `metric` says.
+
+        Returns
+        -------
+        array of shape (n_points, n_components)
+            In the coordinate system of the cluster that `predict` names, as the first layer sees it.
+        """
+        return self._place(X)[1]
+
+    def predict(self, X: Any) -> Array:
+        """Cluster of each point, as in `labels_`: the one that holds most of the weight its row in the first layer has.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            As for `transform`.
+
+        Returns
+        -------
+        array of shape (n_points,)
+        """
+        return self._place(X)[0]
+
+    def _place(self, X: Any) -> tuple[Array, Array]:
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        if self.metric == "precomputed_distance":
+            check_distances(table)
+        return self._extension.place(table)
 
     def _solve_layers(self, gram: Gram, schedule: list[float]) -> list[Solution]:
         """Solve layer after layer until schedule or time is used up, a layer is hard, or the callback says so."""
@@ -203,22 +242,6 @@ class MultiLayerNOMAD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluster
                 break
             gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
         return solutions
-
-    def _make_gram(self, X: Any) -> Gram:
-        if isinstance(X, str | bytes):
-            raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
-        try:
-            X = validate_data(
-                self, X, accept_sparse="csr", dtype=np.float64, ensure_all_finite=False, ensure_min_samples=2
-            )
-        except (TypeError, ValueError) as error:
-            raise type(error)(f"X must be a table of real numbers with at least 2 rows: {error}") from error
-        check_finite(X, "X")
-        if self.metric == "precomputed":
-            return Gram.from_kernel(X)
-        if self.metric == "precomputed_distance":
-            return Gram.from_distances(X)
-        return Gram.from_data(X)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -82,7 +82,8 @@ class NOMAD(
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Manifold of each point, numbered from the largest to the smallest, counted from 0 in order of appearance; -1 in components below `min_component_size`.
+        Manifold of each point, numbered from the largest to the smallest; -1 in components below
+        `min_component_size`.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point; every manifold has its own coordinate system.
     order_ : array of shape (n_samples,)
