@@ -261,3 +261,9 @@ def test_a_saved_model_is_the_same(tmp_path):
     np.testing.assert_array_equal(again.labels_, model.labels_)
     np.testing.assert_array_equal(again.transform(X + 0.01), model.transform(X + 0.01))
     assert [layer.certificate for layer in again.layers_] == [layer.certificate for layer in model.layers_]
+
+
+def test_copies_of_a_few_points_are_counted_as_often_as_they_occur():
+    X, truth = datasets.blobs(600, noise=0.0)
+    choice = choose(Gram.from_data(X))
+    assert adjusted_rand_score(truth, choice.labels) == 1

@@ -15,7 +15,8 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from ._arrays import Array, is_sparse
 from ._gram import Gram
-from ._linkage import SMALLEST_SHARE, LinkageTree, in_order, linkage_tree
+from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
+from ._manifolds import in_order
 from ._points import Point
 from ._problem import KMeansSDP
 from ._rows import rows_of
@@ -166,7 +167,11 @@ def _coarsen(gram: Gram) -> tuple[Gram, Array]:
         members = sp.csr_array((1 / sizes[groups], (groups, np.arange(gram.n))), shape=(len(sizes), gram.n))
         centres = members @ X
         centres = centres.toarray() if is_sparse(centres) else centres
-    return Gram.from_data(centres), groups
+    # Where most points are copies of a few, those few count as often as they occur: alone they were too few to look at.
+    share = MOST_GROUPS / gram.n if 2 * len(sizes) <= MOST_GROUPS else 0.0
+    copies = np.maximum(np.round(share * sizes), 1).astype(int)
+    first_copy = np.cumsum(copies) - copies
+    return Gram.from_data(np.repeat(centres, copies, axis=0)), first_copy[groups]
 
 
 def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> tuple[Point, bool]:

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from ._arrays import Array, row_slices, to_numpy
+from ._manifolds import in_order
 from ._points import Point, SoftPoint
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.
@@ -127,12 +128,6 @@ def linkage_tree(point: Point) -> LinkageTree:
     joins_parts, covered_at = _join_sets(first, second, smallest_part(point.n))
     covered_from = 0.0 if covered_at < 0 else float(heights[covered_at]) if covered_at < len(heights) else math.inf
     return LinkageTree(first, second, heights, joins_parts, covered_from)
-
-
-def in_order(labels: Array) -> Array:
-    """The same labels, counted from 0 in the order in which they first appear."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
 
 
 def smallest_part(n: int) -> int:

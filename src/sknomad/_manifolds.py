@@ -29,7 +29,7 @@ def find_manifolds(point: Point, threshold: float) -> Array:
         ends = (labels[edges.row + block.start], labels[edges.col])
         graph = sp.coo_matrix((np.ones(edges.nnz, dtype=bool), ends), shape=(labels.max() + 1,) * 2)
         labels = connected_components(graph, directed=False)[1][labels]
-    return _by_first_appearance(labels)
+    return in_order(labels)
 
 
 def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
@@ -71,6 +71,7 @@ def name_manifolds(parts: Array, min_size: int, squared_norms: Array) -> Array:
     return names
 
 
-def _by_first_appearance(labels: Array) -> Array:
+def in_order(labels: Array) -> Array:
+    """The same labels, counted from 0 in the order in which they first appear."""
     _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
     return np.argsort(np.argsort(first))[inverse]

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ._arrays import Array, is_sparse
 from ._gram import Gram
 from ._kmeans import kmeans_objective, memberships
+from ._manifolds import in_order
 from ._points import Point
 
 # Starts of the small clustering problem that each way of reading Q poses.
@@ -63,9 +64,9 @@ def best_clustering(gram: Gram, X: Array, K: int, proposals: Iterable[Array]) ->
 
 def _polish(gram: Gram, X: Array, labels: Array, K: int) -> Clustering:
     """Fill empty clusters, then Lloyd's algorithm and exchanges of single points: never worse than `labels`."""
-    filled = _fill(X, _in_order(labels), K)
+    filled = _fill(X, in_order(labels), K)
     centres = cluster_means(X, filled)
-    moved = exchange(X, _in_order(_lloyd(X, len(centres), None, init=centres)))
+    moved = exchange(X, in_order(_lloyd(X, len(centres), None, init=centres)))
     candidates = [Clustering(found, kmeans_objective(gram, found)) for found in (moved, filled)]
     return min(candidates, key=lambda clustering: clustering.inertia)
 
@@ -124,12 +125,6 @@ def cluster_means(X: Array, labels: Array) -> Array:
     return np.asarray(X.T @ V).T / V.sum(axis=0)[:, None]
 
 
-def _in_order(labels: Array) -> Array:
-    """Labels 0, 1, ... in the order of first appearance, so that a partition has one name."""
-    _, first, inverse = np.unique(labels, return_index=True, return_inverse=True)
-    return np.argsort(np.argsort(first))[inverse]
-
-
 def _fill(X: Array, labels: Array, K: int) -> Array:
     """Labels in which the points farthest from their means have got the missing clusters, as far as there are any."""
     labels = labels.copy()
@@ -141,4 +136,4 @@ def _fill(X: Array, labels: Array, K: int) -> Array:
         if distances[farthest] <= 0:
             break
         labels[farthest] = new
-    return _in_order(labels)
+    return in_order(labels)
