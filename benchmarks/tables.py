@@ -123,6 +123,14 @@ def percent(value):
     return f"{100 * value:.2g} %"
 
 
+def stability():
+    rows = [
+        [row["method"], row["n"], f"{max(row['shuffled']):.0e}", f"{max(row['reseeded']):.0e}"]
+        for row in rows_of("stability")
+    ]
+    return markdown(["method", "n", "shuffled rows", "another seed"], rows)
+
+
 def headline():
     cpu_rows = {row["n"]: row for row in rows_of("cpu_ones")}
     rows = [[f"digit 1, n = {n}, K = 16", "2 CPU cores", seconds(cpu_rows[n]["seconds"])] for n in (1000, 2000)]
@@ -222,6 +230,7 @@ TABLES = {
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
+    "stability": stability,
     "certified-kmeans": certified_kmeans,
     "clustering": clustering,
     "clustering-summary": clustering_summary,
