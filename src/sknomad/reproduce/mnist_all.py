@@ -78,8 +78,9 @@ def draw(arrays: Arrays) -> Figure:
     behind = np.random.default_rng(SEED).permutation(len(points))[:8000]
     size = float(np.clip(8000 / len(points), 0.7, 4))
     for name, ax in enumerate(axes.flat):
-        scatter(ax, points[behind], FAINT, size=1.5, rasterized=True)
-        scatter(ax, points[digit == name], PALETTE[0], size=size, alpha=0.4, rasterized=True)
+        scatter(ax, points[digit == name], PALETTE[0], size=size, alpha=0.4, rasterized=True, zorder=3)
+        # Last, because what comes last sets the limits: all panels then show the same part of the plane.
+        scatter(ax, points[behind], FAINT, size=1.5, rasterized=True, zorder=2)
         ax.set_title(f"digit {name}")
     return drawn
 
