@@ -143,7 +143,15 @@ def test_closed_forms():
     assert np.allclose(one.affinity_, 1 / 20)
     assert one.certificate_.gap == 0
     assert np.array_equal(all_apart.affinity_, np.eye(20))
-    assert all_apart.labels_.tolist() == list(range(20))
+    assert sorted(all_apart.labels_) == list(range(20))
+
+
+def test_labels_do_not_depend_on_the_order_of_the_points():
+    X, _ = datasets.blobs(60, noise=0.3, random_state=0)
+    order = np.random.default_rng(0).permutation(len(X))
+    plain, shuffled = NOMAD(K=6).fit(X), NOMAD(K=6).fit(X[order])
+    assert len(set(plain.labels_)) > 1
+    np.testing.assert_array_equal(shuffled.labels_, plain.labels_[order])
 
 
 def test_equal_points_and_duplicates():

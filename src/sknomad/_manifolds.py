@@ -59,14 +59,14 @@ def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
 def name_manifolds(parts: Array, min_size: int, squared_norms: Array) -> Array:
     """The label of every component: -1 below `min_size` points, the others counted from 0.
 
-    Larger ones come first, then those nearer to the mean of the data, so that labels do not depend on the order of the
+    Larger ones come first, then those farther from the mean of the data, so that labels do not depend on the order of the
     points; what is left to tell apart comes in the order of appearance.
     """
     sizes = np.bincount(parts)
     spread = np.bincount(parts, weights=squared_norms) / sizes
     spread = np.round(spread / max(float(spread.max()), np.finfo(float).tiny), NORM_DIGITS)
     names = np.full(len(sizes), -1)
-    ranked = [part for part in np.lexsort((spread, -sizes)) if sizes[part] >= min_size]
+    ranked = [part for part in np.lexsort((-spread, -sizes)) if sizes[part] >= min_size]
     names[ranked] = np.arange(len(ranked))
     return names
 
