@@ -101,7 +101,7 @@ def test_signs_are_fixed():
 def test_tiny_components_get_zeros():
     X = np.array([[0.0, 0.0], [0.1, 0.0], [50.0, 0.0], [50.1, 0.0], [0.0, 80.0]])
     model = NOMAD(K=3, n_components=2).fit(X)
-    assert model.labels_.tolist() == [0, 0, 1, 1, 2]
+    assert model.labels_.tolist() == [1, 1, 0, 0, 2]
     assert np.all(model.embedding_[:, 1] == 0)
     assert np.all(model.embedding_[4] == 0)
 

@@ -59,8 +59,8 @@ def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
 def name_manifolds(parts: Array, min_size: int, squared_norms: Array) -> Array:
     """The label of every component: -1 below `min_size` points, the others counted from 0.
 
-    Larger ones come first, then those farther from the mean of the data, so that labels do not depend on the order of the
-    points; what is left to tell apart comes in the order of appearance.
+    Larger ones come first, then those farther from the mean of the data, so that labels do not depend on the order of
+    the points; what is left to tell apart comes in the order of appearance.
     """
     sizes = np.bincount(parts)
     spread = np.bincount(parts, weights=squared_norms) / sizes
