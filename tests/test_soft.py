@@ -142,3 +142,15 @@ def test_solvers_by_name():
     assert set(SOLVERS) >= {"auto", "admm", "soft"}
     with pytest.raises(ValueError, match=r"device must be"):
         solve(KMeansSDP(Gram.from_data(np.eye(5)), 2), ADMM(device="tpu"))
+
+
+@pytest.mark.parametrize("device", ["cpu", "cpu32"])
+@pytest.mark.parametrize("K", [8, 12, 22.6])
+def test_fewer_distinct_points_than_K(device, K):
+    """The multiplier then falls as far as it may, and scores differ by less than they are rounded to."""
+    X = np.repeat(100 * np.random.default_rng(0).standard_normal((6, 3)), 80, axis=0)
+    problem = KMeansSDP(Gram.from_data(X), K)
+    for iterate in itertools.islice(SoftAssignment(device=device).iterates(problem), 12):
+        V = np.asarray(iterate.point.V)
+        np.testing.assert_allclose(V.sum(axis=1), 1, rtol=1e-5)
+    assert iterate.point.value(problem.gram) == pytest.approx(problem.gram.trace, rel=1e-5)

@@ -233,9 +233,14 @@ def project_rows(scores: Array, weights: Array, thresholds: Array) -> tuple[Arra
         if float(xp.max(xp.abs(surplus))) <= tolerance:
             break
         slope = xp.astype(excess > 0, scores.dtype) @ weights
-        thresholds = thresholds + surplus / slope
+        thresholds = thresholds + surplus / xp.where(slope > 0, slope, xp.sum(weights))
     V = xp.clip(scores - thresholds[:, None], min=0.0) * weights
-    return V / xp.sum(V, axis=1)[:, None], thresholds
+    total = xp.sum(V, axis=1)
+    if bool(xp.any(total == 0)):  # weights so large that the threshold is rounded to the largest score: a hard row
+        best = xp.astype(scores == xp.max(scores, axis=1)[:, None], scores.dtype)
+        V = xp.where((total > 0)[:, None], V, best)
+        total = xp.sum(V, axis=1)
+    return V / total[:, None], thresholds
 
 
 def _without_empty_cells(V: Array) -> Array:
