@@ -120,7 +120,7 @@ def test_every_experiment_honours_the_contract(name):
     module = reproduce.load(name)
     assert module.TITLE
     assert module.CAPTION.endswith(".")
-    assert 1 <= len(re.findall(r"\.(?:\s|$)", module.CAPTION)) <= 4
+    assert 1 <= len(re.findall(r"\.(?:\s|$)", module.CAPTION)) <= 3
     assert isinstance(module.DATA, tuple)
     assert set(module.DATA) <= KNOWN_DATA
     assert isinstance(module.SEED, int)

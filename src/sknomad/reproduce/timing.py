@@ -31,7 +31,7 @@ TITLE = "Time"
 CAPTION = (
     "Seconds (left) and certified gap at the end (right) on the first n images of the digit one. Ours stops at a "
     "proven gap of 1e-3, the others at their own tests (conditional gradient: that of the paper's timing figure; SCS: "
-    "1e-5; low rank: relative change 1e-5). Open marks: stopped at the time limit. No bound comes from low rank."
+    "1e-5; low rank: relative change 1e-5). Open marks were stopped at the time limit; no bound comes from low rank."
 )
 DATA: tuple[str, ...] = ("mnist",)
 SEED = 0
