@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from scipy.linalg import circulant
 from scipy.spatial.distance import pdist
 
 from sknomad import NOMAD, DensePoint, Gram, KMeansSDP, SoftPoint, assignment_matrix, datasets, kmeans_objective, solve
+from sknomad._positivity import CPRankProfile, cp_rank_profile
 from sknomad.metrics import bullseye_score, graph_geodesics
 from sknomad.reproduce import (
     Verdict,
@@ -26,6 +28,7 @@ from sknomad.reproduce import (
     timing,
 )
 from sknomad.reproduce._coordinates import in_few_dimensions
+from sknomad.reproduce._record import Record
 from sknomad.ring import best_completely_positive_value, ring_optimum
 from sknomad.solvers import ADMM, ConditionalGradient
 
@@ -160,21 +163,24 @@ def test_geodesics_are_drawn_from_arrays():
 
 
 def test_ranks_of_a_hard_clustering_need_exactly_its_clusters():
-    mean, spread, best, starts = cp_rank.profile(assignment_matrix(np.arange(24) // 6), (2, 4, 12), 4, quick=True)
-    assert best[0] == pytest.approx(np.sqrt(0.5), abs=1e-3)
-    assert best[1] < 1e-3
-    assert (mean >= best).all()
-    assert (spread >= 0).all()
-    assert starts.tolist() == [cp_rank.QUICK_STARTS] * 3
+    profile = cp_rank_profile(assignment_matrix(np.arange(24) // 6), (2, 4, 12), cp_rank.QUICK_STARTS)
+    assert profile.best[0] == pytest.approx(np.sqrt(0.5), abs=1e-3)
+    assert profile.best[1] < 1e-3
+    assert (profile.mean >= profile.best).all()
 
 
-def test_fewer_starts_only_beyond_twice_k(monkeypatch):
-    class Fit:
-        mean = spread = best = np.array([0.5])
+def test_every_rank_gets_fifty_starts(monkeypatch):
+    asked = []
 
-    monkeypatch.setattr(cp_rank, "cp_rank_profile", lambda Q, ranks, count, random_state: Fit())
-    *_, starts = cp_rank.profile(np.eye(3), (4, 8, 9), 4, quick=False)
-    assert starts.tolist() == [cp_rank.STARTS, cp_rank.STARTS, cp_rank.STARTS_BEYOND]
+    def profile(Q, ranks, n_starts, random_state):
+        asked.append(n_starts)
+        return CPRankProfile(np.array(ranks), np.zeros((len(ranks), n_starts)))
+
+    monkeypatch.setattr(cp_rank, "cp_rank_profile", profile)
+    monkeypatch.setattr(Record, "solve", lambda *args, **kwargs: SimpleNamespace(Q=np.eye(3)))
+    arrays = cp_rank.compute(quick=False)
+    assert asked == [50, 50]
+    assert arrays["two rings/starts"] == arrays["double Swiss roll/starts"] == 50
 
 
 def made_up_ranks(last):
