@@ -86,6 +86,25 @@ def test_a_noisy_cloud_is_one_part():
     assert choice.n_parts == 1
 
 
+def test_a_few_points_at_the_rim_of_a_cloud_are_no_part():
+    cloud = np.random.RandomState(0).randn(200, 3) * [5, 1, 1]
+    choice = choose(Gram.from_data(cloud))
+    assert choice.persistence > 0.4  # 29 points at one end stay apart over a range of K
+    assert choice.n_parts == 1
+
+
+def test_halves_need_little_persistence():
+    X, truth = datasets.trefoil_pair(200, noise=0.1, random_state=1)
+    choice = choose(Gram.from_data(X))
+    assert choice.persistence < 0.4
+    assert adjusted_rand_score(truth, choice.labels) == 1.0
+
+
+def test_halves_win_over_a_division_that_cuts_a_moon():
+    X, truth = datasets.moons(200, noise=0.1, random_state=0)
+    assert adjusted_rand_score(truth, choose(Gram.from_data(X)).labels) > 0.95
+
+
 @pytest.mark.parametrize("K", [8, 12, 16, 24])
 def test_two_far_rings_are_two_for_every_K(K):
     X, truth = datasets.two_rings(80)

@@ -39,8 +39,11 @@ MOST_GROUPS = 500
 SAME = 0.9
 # Divisions that persist over less than this at one K are not looked at.
 SHORTEST = 0.05
-# Decades of height times octaves of K: what the divisions of a single manifold rarely reach.
-SIGNIFICANT = 0.5
+# Decades of height times octaves of K times points of the smallest part: what the divisions of a single manifold rarely
+# reach. A handful of points comes apart by chance far more easily than half of them.
+SIGNIFICANT = 16.0
+# However small the parts, decades times octaves that are enough.
+ALWAYS_SIGNIFICANT = 1.0
 # What makes looks at larger K superfluous: the longest stretch of heights there is, over more than an octave of K.
 CLEAR = 2.0
 # Lengths of at least these shares of the longest are as good: for two or more parts, and for one.
@@ -117,15 +120,16 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     for K in K_grid(coarse.n):
         point, stopped = _look_at(KMeansSDP(coarse, K), callback)
         looks.append(_divisions(K, linkage_tree(point), n_parts))
-        labels, lengths = _most_persistent(looks)
+        labels, lengths = _clearest_division(looks)
         persistence = float(lengths.sum()) / STEPS_PER_OCTAVE
         if stopped or persistence >= CLEAR:
             break
-    if labels is None or (n_parts is None and persistence < SIGNIFICANT):
+    needed = ALWAYS_SIGNIFICANT if labels is None else _needed(labels)
+    if labels is None or (n_parts is None and persistence < needed):
         labels, lengths = np.zeros(coarse.n, dtype=np.int64), np.array([look.lengths.get(1, 0.0) for look in looks])
     K_values = np.array([look.K for look in looks])
     is_one = not labels.any()
-    ours, other = (SIGNIFICANT, persistence) if is_one else (persistence, SIGNIFICANT)
+    ours, other = (needed, persistence) if is_one else (persistence, needed)
     return Choice(
         K=_finest_K(K_values, lengths, gram.n) if is_one else _coarsest_K(K_values, lengths),
         n_parts=int(labels.max()) + 1 if n_parts is None else n_parts,
@@ -199,15 +203,28 @@ def _divisions(K: float, tree: LinkageTree, n_parts: int | None) -> Look:
     return Look(K, lengths, {count: tree.cut(count) for count in counts if count > 1 and lengths[count] >= SHORTEST})
 
 
-def _most_persistent(looks: list[Look]) -> tuple[Array, Array]:
-    """The division into two or more parts whose lengths, summed over ``K``, are largest, and these lengths."""
-    best, lengths = None, np.zeros(len(looks))
+def _clearest_division(looks: list[Look]) -> tuple[Array, Array]:
+    """The division into two or more parts with most evidence, and its lengths at every ``K``.
+
+    Evidence is length, summed over ``K``, times the size of the smallest part.
+    """
+    best, lengths, most = None, np.zeros(len(looks)), 0.0
     for look in looks:
         for count, labels in look.labels.items():
             found = np.array([_length_in(other, count, labels) for other in looks])
-            if found.sum() > lengths.sum():
-                best, lengths = labels, found
+            evidence = float(found.sum()) * _smallest(labels)
+            if evidence > most:
+                best, lengths, most = labels, found, evidence
     return best, lengths
+
+
+def _needed(labels: Array) -> float:
+    """The persistence from which on a division is believed: the less, the larger its smallest part."""
+    return min(SIGNIFICANT / _smallest(labels), ALWAYS_SIGNIFICANT)
+
+
+def _smallest(labels: Array) -> int:
+    return int(np.bincount(labels).min())
 
 
 def _length_in(look: Look, count: int, labels: Array) -> float:
