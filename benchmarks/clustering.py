@@ -8,8 +8,9 @@ nothing is random, and one seed stands for all. The number reported is the adjus
 
 Nobody is told the truth but those that must be: spectral clustering, k-means, Ward and single linkage get the true
 number of clusters, all else is scikit-learn's default; HDBSCAN, `MultiLayerNOMAD` and ``NOMAD(K="auto")`` get nothing.
-``--ones`` asks these three about single manifolds and clouds instead. Rows go to ``--out`` as they are done, and those
-that are there already are not computed again.
+``--ones`` asks these three about single manifolds and clouds instead, ``--held-out`` everybody about data that came
+after the rule: positions along them are drawn at random, so even without noise seeds differ. Rows go to ``--out`` as
+they are done, and those that are there already are not computed again.
 """
 
 import argparse
@@ -49,7 +50,7 @@ ONES = {
     "heavy tails": lambda n, noise, random_state: cloud("standard_t", n, 2, random_state, df=3),
 }
 CHOOSERS = ("MultiLayerNOMAD", 'NOMAD(K="auto")', "HDBSCAN")
-TUNED_ON = ("circles", "moons", "double Swiss roll")
+TUNED_ON = ("circles", "moons", "double Swiss roll", "trefoil pair", "three spirals")
 METHODS = {
     "MultiLayerNOMAD": lambda c, seed: MultiLayerNOMAD(),
     'NOMAD(K="auto")': lambda c, seed: NOMAD(),
@@ -67,9 +68,58 @@ def cloud(distribution, n, dimension, seed, **options):
     return getattr(np.random.RandomState(seed), distribution)(size=(n, dimension), **options), np.zeros(n)
 
 
+def double_helix(n, noise, random_state):
+    """Two strands, half a turn apart."""
+    random, truth = np.random.RandomState(random_state), np.arange(n) % 2
+    t = random.uniform(0, 4 * np.pi, n)
+    X = np.column_stack([np.cos(t + np.pi * truth), np.sin(t + np.pi * truth), 0.3 * t])
+    return X + noise * random.normal(size=X.shape), truth
+
+
+def three_circles(n, noise, random_state):
+    """Radii 1, 2 and 3, as many points on each."""
+    random, truth = np.random.RandomState(random_state), np.arange(n) % 3
+    t = random.uniform(0, 2 * np.pi, n)
+    X = (1 + truth)[:, None] * np.column_stack([np.cos(t), np.sin(t)])
+    return X + noise * random.normal(size=X.shape), truth
+
+
+def ring_around_a_cloud(n, noise, random_state):
+    """A normal cloud of standard deviation 0.15 in the centre of a ring of radius 1."""
+    random, truth = np.random.RandomState(random_state), np.arange(n) % 2
+    t, cloud = random.uniform(0, 2 * np.pi, n), 0.15 * random.normal(size=(n, 2))
+    X = np.where(truth[:, None] == 0, np.column_stack([np.cos(t), np.sin(t)]), cloud)
+    return X + noise * random.normal(size=X.shape), truth
+
+
+def parallel_lines(n, noise, random_state):
+    """Three segments of length 6, 0.7 apart."""
+    random, truth = np.random.RandomState(random_state), np.arange(n) % 3
+    X = np.column_stack([random.uniform(0, 6, n), 0.7 * truth])
+    return X + noise * random.normal(size=X.shape), truth
+
+
+def blobs_of_three_sizes(n, noise, random_state):
+    """Normal clouds of standard deviation 1, 0.5 and 0.25, the largest with half of the points."""
+    random, truth = np.random.RandomState(random_state), np.array([0, 0, 1, 2])[np.arange(n) % 4]
+    centres, sizes = np.array([[0.0, 0.0], [5.0, 0.0], [0.0, 5.0]]), np.array([1.0, 0.5, 0.25])
+    X = centres[truth] + sizes[truth, None] * random.normal(size=(n, 2))
+    return X + noise * random.normal(size=X.shape), truth
+
+
+# Made when the rule of the automatic choice was finished, and not looked at before.
+HELD_OUT = {
+    "double helix": double_helix,
+    "three circles": three_circles,
+    "ring around a cloud": ring_around_a_cloud,
+    "parallel lines": parallel_lines,
+    "blobs of three sizes": blobs_of_three_sizes,
+}
+
+
 def measure(name, n, noise, seed, method):
-    X, truth = {**SETS, **ONES}[name](n, noise=noise, random_state=seed)
-    truth = truth if name in SETS else np.zeros(n, dtype=int)
+    X, truth = {**SETS, **ONES, **HELD_OUT}[name](n, noise=noise, random_state=seed)
+    truth = np.zeros(n, dtype=int) if name in ONES else truth
     began = time.perf_counter()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -95,14 +145,15 @@ def cases(options):
         for name, noise in product(options.data, options.noise):
             if name in ONES and method not in CHOOSERS:
                 continue
-            for seed in range(options.seeds if noise else 1):
+            for seed in range(options.seeds if noise or name in HELD_OUT else 1):
                 yield (name, n, noise, seed, method)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--data", nargs="+", choices=[*SETS, *ONES], default=list(SETS))
+    parser.add_argument("--data", nargs="+", choices=[*SETS, *ONES, *HELD_OUT], default=list(SETS))
     parser.add_argument("--ones", action="store_true", help="the single manifolds instead")
+    parser.add_argument("--held-out", action="store_true", help="the data held out instead")
     parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS))
     parser.add_argument("--sizes", nargs="+", type=int, default=[200, 500, 1000])
     parser.add_argument("--noise", nargs="+", type=float, default=[0.0, 0.05, 0.1])
@@ -113,7 +164,7 @@ def main():
     for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ[name] = "1"  # the workers inherit it: one core each
     os.environ["CUDA_VISIBLE_DEVICES"] = ""  # and no GPU to share
-    options.data = list(ONES) if options.ones else options.data
+    options.data = list(ONES) if options.ones else list(HELD_OUT) if options.held_out else options.data
     rows = json.loads(options.out.read_text())["rows"] if options.out and options.out.exists() else []
     done = {key(row) for row in rows}
     todo = [case for case in cases(options) if case not in done]

@@ -13,7 +13,7 @@ import sys
 from pathlib import Path
 from statistics import mean
 
-from clustering import CHOOSERS, METHODS, ONES, SETS, TUNED_ON
+from clustering import CHOOSERS, HELD_OUT, METHODS, ONES, SETS, TUNED_ON
 from options import table as options_table
 from timing import table as timing_table
 
@@ -142,9 +142,19 @@ def headline():
 
 def clustering():
     """Mean agreement by data set and noise, over sizes and seeds; the best of each row in bold."""
-    table = clustering_means("data", "noise")
+    return agreement(SETS)
+
+
+def clustering_held_out():
+    """The same on data that came after the rule."""
+    return agreement(HELD_OUT)
+
+
+def agreement(data):
+    table = clustering_means("data", "noise", data=data)
     methods = list(METHODS)
-    rows = [[f"{name}, noise {noise:g}", *in_bold(table, (name, noise), methods)] for name, noise in cases_of(table)]
+    cases = sorted({group[1:] for group in table}, key=lambda case: (list(data).index(case[0]), case[1]))
+    rows = [[f"{name}, noise {noise:g}", *in_bold(table, (name, noise), methods)] for name, noise in cases]
     return markdown(["data", *methods], rows)
 
 
@@ -158,10 +168,10 @@ def clustering_summary():
         "noise 0.1": lambda row: row["noise"] == 0.1,
         "not used to make the rule": lambda row: row["data"] not in TUNED_ON,
     }
-    rows = []
-    for name, belongs in kinds.items():
-        means = clustering_means(belongs=belongs)
-        rows.append([name, *in_bold(means, (), methods)])
+    means = {name: clustering_means(belongs=belongs) for name, belongs in kinds.items()}
+    if rows_of("clustering", HELD_OUT):
+        means["held out, see below"] = clustering_means(data=HELD_OUT)
+    rows = [[name, *in_bold(found, (), methods)] for name, found in means.items()]
     return markdown(["mean over", *methods], rows)
 
 
@@ -190,25 +200,19 @@ def clustering_one():
     return markdown(["data", *CHOOSERS], rows)
 
 
-def clustering_means(*names, belongs=lambda row: True):
+def clustering_means(*names, belongs=lambda row: True, data=SETS):
     """Mean index of each method for each combination of `names`.
 
     Means are over seeds first, so that runs without noise, the same for all seeds, weigh as much as the others.
     """
     cells = {}
-    for row in filter(belongs, rows_of("clustering")):
+    for row in filter(belongs, rows_of("clustering", data)):
         cell = (row["method"], *(row[name] for name in names)), (row["data"], row["noise"], row["n"])
         cells.setdefault(cell, []).append(row["ari"])
     groups = {}
     for (group, _), values in cells.items():
         groups.setdefault(group, []).append(mean(values))
     return {group: mean(values) for group, values in groups.items()}
-
-
-def cases_of(table):
-    return list(
-        dict.fromkeys(sorted((group[1:] for group in table), key=lambda case: (list(SETS).index(case[0]), case[1])))
-    )
 
 
 def in_bold(table, case, methods):
@@ -234,6 +238,7 @@ TABLES = {
     "certified-kmeans": certified_kmeans,
     "clustering": clustering,
     "clustering-summary": clustering_summary,
+    "clustering-held-out": clustering_held_out,
     "clustering-one": clustering_one,
     "clustering-confidence": clustering_confidence,
 }
