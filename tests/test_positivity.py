@@ -64,6 +64,12 @@ def test_profile_is_that_of_the_factorisations():
     assert profile.best[-1] > 3e-3  # and no rank reaches 0: this Q is not completely positive
 
 
+def test_profile_in_two_processes_is_the_same():
+    Q = ring_optimum(24, 3).Q
+    alone, shared = (cp_rank_profile(Q, [2, 12, 6], n_starts=3, n_jobs=n_jobs) for n_jobs in (None, 2))
+    np.testing.assert_allclose(shared.errors, alone.errors, rtol=1e-9)
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [

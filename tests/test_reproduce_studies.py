@@ -172,7 +172,7 @@ def test_ranks_of_a_hard_clustering_need_exactly_its_clusters():
 def test_every_rank_gets_fifty_starts(monkeypatch):
     asked = []
 
-    def profile(Q, ranks, n_starts, random_state):
+    def profile(Q, ranks, n_starts, random_state, n_jobs):
         asked.append(n_starts)
         return CPRankProfile(np.array(ranks), np.zeros((len(ranks), n_starts)))
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 from scipy.linalg import circulant
+from sklearn.utils.parallel import Parallel, delayed
 
 from ._arrays import Array
 from ._nmf import symmetric_nmf
@@ -39,7 +41,13 @@ class CPRankProfile:
 
 
 def cp_rank_profile(
-    Q: Any, ranks: Iterable[int], n_starts: int = 50, *, random_state: int = 0, max_iter: int = 1000
+    Q: Any,
+    ranks: Iterable[int],
+    n_starts: int = 50,
+    *,
+    random_state: int = 0,
+    max_iter: int = 1000,
+    n_jobs: int | None = None,
 ) -> CPRankProfile:
     """Error of symmetric nonnegative factorisation against its rank, over random starts.
 
@@ -59,6 +67,8 @@ def cp_rank_profile(
         Seed.
     max_iter : int, default=1000
         Most steps of each start.
+    n_jobs : int, optional
+        Ranks tried at the same time, each in a process of its own, as in scikit-learn; -1 for one on every core.
 
     Returns
     -------
@@ -76,10 +86,12 @@ def cp_rank_profile(
     if ranks.size == 0:
         raise ValueError("ranks must hold at least one integer, got none. Pass for instance [8, 16, 32].")
     check_integer(n_starts, "n_starts", 1)
-    fits = [
-        symmetric_nmf(Q, int(rank), n_starts=n_starts, random_state=random_state, max_iter=max_iter) for rank in ranks
-    ]
-    return CPRankProfile(ranks, np.stack([fit.errors for fit in fits]))
+    fit = delayed(partial(symmetric_nmf, Q, n_starts=n_starts, random_state=random_state, max_iter=max_iter))
+    # The largest ranks take longest: first, so that no core waits for the last of them.
+    order = np.argsort(-ranks, kind="stable")
+    errors = np.empty((len(ranks), n_starts))
+    errors[order] = [found.errors for found in Parallel(n_jobs)(fit(int(rank)) for rank in ranks[order])]
+    return CPRankProfile(ranks, errors)
 
 
 def diagonal_dominance_factor(Q: Any) -> Array:

@@ -47,7 +47,8 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record["data"] = list(data)
     for name, (X, K) in data.items():
         Q = record.solve(name, X, K, tol=1e-3 if quick else 1e-4).Q
-        errors = cp_rank_profile(Q, ranks[name], QUICK_STARTS if quick else STARTS, random_state=SEED)
+        n_starts, n_jobs = (QUICK_STARTS, None) if quick else (STARTS, -1)
+        errors = cp_rank_profile(Q, ranks[name], n_starts, random_state=SEED, n_jobs=n_jobs)
         record[f"{name}/K"], record[f"{name}/n"], record[f"{name}/rank"] = K, n, ranks[name]
         record[f"{name}/mean"], record[f"{name}/spread"] = errors.mean, errors.spread
         record[f"{name}/best"], record[f"{name}/starts"] = errors.best, errors.errors.shape[1]
