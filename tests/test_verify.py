@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from oracles import centred_gram, clarabel_bounds, complement_of_ones, dual_bound, planted, ring_points, ring_value
 from sknomad import Gram, Iterate, KMeansSDP, certify, solve, upper_bound
+from sknomad import _terms as terms_of_proofs
 from sknomad import _verify as verify
 from sknomad._arrays import to_numpy
 from sknomad._certify import nonnegative_part
@@ -124,7 +125,7 @@ def _sparse(rng, n):
 def path(request, monkeypatch):
     """The factorisation and its check in one piece, or row block by row block as for many points."""
     if request.param == "in blocks":
-        monkeypatch.setattr(verify, "BLOCK_ROWS", 2)
+        monkeypatch.setattr(terms_of_proofs, "BLOCK_ROWS", 2)
     return request.param
 
 
@@ -171,7 +172,7 @@ def test_curvature_is_covered_where_the_factorisation_just_succeeds(rng):
 
 @pytest.mark.parametrize("rows", [1, 2, 5, 2048])
 def test_sums_of_the_multiplier_are_those_of_its_lower_triangle(rows, rng, monkeypatch):
-    monkeypatch.setattr(verify, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(terms_of_proofs, "BLOCK_ROWS", rows)
     N = rng.standard_normal((7, 7))
     gram = Gram.from_data(rng.standard_normal((7, 2)))
     size = verify.multiplier_size(verify.Terms(gram, N, np.empty(0)))
@@ -240,7 +241,7 @@ def test_shift_from_block_iteration_proves_nearly_as_much(case, K, rng, monkeypa
     # What many points go through, at a size where all eigenvalues can be had for comparison.
     n = 250
     monkeypatch.setattr(verify, "FULL_EIGEN_CPU", 100)
-    monkeypatch.setattr(verify, "BLOCK_ROWS", 64)
+    monkeypatch.setattr(terms_of_proofs, "BLOCK_ROWS", 64)
     gram = LARGE[case](rng, n)
     for N in (np.zeros((n, n)), np.maximum(-gram.dense(), 0) / 20):
         plain, mean = dual_bound(gram.dense(), N, K), float(N.sum()) / n

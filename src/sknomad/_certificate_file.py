@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from ._archive import Archive, FormatError, Kind, read_archive, write_archive
-from ._arrays import UNIT_ROUNDOFF, Array, frobenius, to_numpy
+from ._arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
 from ._certify import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
 from ._checkpoint import fingerprint
 from ._cuts import Multipliers, check_cuts, clustering_upper_bound
@@ -25,6 +25,7 @@ from ._kmeans import inertia_bound, kmeans_objective
 from ._problem import KMeansSDP
 from ._solution import Solution
 from ._validation import check_choice
+from ._weights import read_groups
 
 CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
 
@@ -43,7 +44,8 @@ class Verification:
 
     claim: str  # "kmeans" or "nomad"
     K: float  # number of clusters, or trace
-    n: int  # points of the certificate
+    n: int  # points of the certificate, equal ones counted once where it has weights
+    n_data: int  # points of the data, counted alike
     grade: str  # of the proof computed here
     claimed: dict[str, float]
     proven: dict[str, float]  # computed here; true of these data whatever the file says
@@ -65,6 +67,8 @@ def write_solution_certificate(path: str | os.PathLike[str], solution: Solution)
     problem, grade, encoder = solution.problem, solution.certificate.grade, Encoder()
     N = solution.iterate.multiplier
     arrays = {} if N is None else {"N": pack(np.asarray(to_numpy(N)))}
+    if problem.gram.roots is not None:
+        arrays["roots"] = problem.gram.roots
     point = encoder.encode(solution.point.unmixed, "the point")
     claimed = _solution_bounds(problem, solution.point.unmixed, N, grade)
     _write(path, "nomad", fingerprint(problem), claimed, problem.K, problem.n, grade, point, arrays | encoder.arrays)
@@ -88,7 +92,12 @@ def _write(path: str | os.PathLike[str], claim: str, digest: str, claimed: dict[
 
 
 def verify_certificate(
-    path: str | os.PathLike[str], X: Any, *, metric: str = "euclidean", grade: str | None = None
+    path: str | os.PathLike[str],
+    X: Any,
+    *,
+    metric: str = "euclidean",
+    grade: str | None = None,
+    sample_weight: Any = None,
 ) -> Verification:
     """Check a certificate against the data: compute from its contents what they prove, and compare with its claims.
 
@@ -101,6 +110,8 @@ def verify_certificate(
     metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
     grade : {"eigen", "verified"}, optional
         Strength of the proof to compute; None is that of the certificate.
+    sample_weight : array-like of shape (n,), optional
+        The weights that the certificate was made for; others are refused.
 
     Returns
     -------
@@ -119,13 +130,38 @@ def verify_certificate(
     (True, False)
     """
     check_choice(metric, "metric", DATA_KINDS)
-    gram = DATA_KINDS[metric](X)
     archive = read_archive(path, CERTIFICATE)
+    gram = _gram_of(X, metric, sample_weight, archive.arrays)
     try:
         return _verify(archive, gram, grade)
     except (FormatError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         reason = " ".join(str(error).split())[:300]
         raise FormatError(f"certificate must be one that can be checked, got {str(path)!r}: {reason}") from error
+
+
+def _gram_of(X: Any, metric: str, sample_weight: Any, arrays: dict[str, Array]) -> Gram:
+    """Of the points that the certificate speaks of: equal ones are one where it has weights, as in `NOMAD`."""
+    plain = DATA_KINDS[metric](X)  # with all checks of the data
+    if "roots" not in arrays and sample_weight is None:
+        return plain
+    table: Any = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    pairwise = metric != "euclidean"
+    groups = read_groups(sample_weight, table, pairwise=pairwise)
+    gram = plain
+    if groups is not None:
+        gram = DATA_KINDS[metric](groups.merged(table, pairwise=pairwise), weights=groups.weights)
+    found = arrays.get("roots")
+    if (found is None) != (gram.roots is None) or (found is not None and not _same_weights(found, gram.roots)):
+        raise ValueError(
+            "sample_weight must be what the certificate was made with, got other weights (of equal points: their sum). "
+            "Pass verify_certificate(path, X, sample_weight=...) the right ones."
+        )
+    return gram
+
+
+def _same_weights(found: Array, roots: Array) -> bool:
+    # With another number of points the data are others, which is reported and not refused.
+    return len(found) != len(roots) or bool(np.allclose(found, roots, rtol=1e-12, atol=0))
 
 
 def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
@@ -139,7 +175,7 @@ def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     }
     if n != gram.n:
         nothing = dict(zip(names, UNKNOWN[claim], strict=True))
-        return Verification(claim, float(K), n, grade, claimed, nothing, same_data=False, holds=False)
+        return Verification(claim, float(K), n, gram.n, grade, claimed, nothing, same_data=False, holds=False)
     problem = KMeansSDP(gram, K)
     N = unpack(arrays["N"], n) if "N" in arrays else None
     if claim == "kmeans":
@@ -153,7 +189,7 @@ def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     small, large = ("inertia", "lower_bound") if claim == "kmeans" else ("upper", "lower")
     holds = proven[small] <= claimed[small] + slack and proven[large] >= claimed[large] - slack
     same = header["data"] == fingerprint(problem)
-    return Verification(claim, problem.K, n, grade, claimed, proven, same_data=same, holds=bool(holds))
+    return Verification(claim, problem.K, n, n, grade, claimed, proven, same_data=same, holds=bool(holds))
 
 
 # What is known of (inertia, lower_bound) and (lower, upper) where nothing is.

@@ -26,7 +26,7 @@ from ._problem import KMeansSDP
 from ._run import Progress
 from ._solution import Iterate, NegativePart, Solution, Status
 from ._solve import solve
-from ._validation import check_choice, check_integer, check_real
+from ._validation import check_choice, check_integer, check_real, check_unweighted
 from .solvers import resolve
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
@@ -116,6 +116,7 @@ def certify_kmeans(
     check_choice(grade, "grade", GRADES)
     check_real(tol, "tol", 0, 1, "a real number in [0, 1]")
     gram = X if isinstance(X, Gram) else Gram.from_data(X)
+    check_unweighted(gram, "certify_kmeans")
     found = memberships(labels, gram.n).shape[1]
     K = found if n_clusters is None else check_integer(n_clusters, "n_clusters", 1)
     if not found <= K <= gram.n:

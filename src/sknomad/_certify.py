@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace, to_numpy
+from ._direction import centred, direction_like, mean_rows, mean_value, relative
 from ._gram import centring_error
 from ._points import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
 from ._problem import KMeansSDP
@@ -100,7 +101,8 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
     """Upper bound on the optimum from one nonnegative matrix.
 
     For any symmetric ``N >= 0`` and feasible ``Q``, ``<D, Q> <= <D + N, Q>``, and the right-hand side is at most
-    ``1'N1/n`` plus the sum of the ``K - 1`` largest eigenvalues of ``P (D + N) P``, a fraction of the next included.
+    ``1'N1/n`` plus the sum of the ``K - 1`` largest eigenvalues of ``P (D + N) P``, a fraction of the next included
+    (with weights ``u'Nu`` and ``P = I - uu'``).
 
     Parameters
     ----------
@@ -156,9 +158,9 @@ def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
 def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
     xp = namespace(N)
     n, K, gram = problem.n, problem.K, problem.gram
-    mean = float(xp.sum(N)) / n
+    mean = mean_value(N, problem.direction)
     X = gram.factor_like(N)
-    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N)
+    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N, problem.direction)
     values = xp.linalg.eigvalsh(M)
     size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
     # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
@@ -189,11 +191,11 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
         raise ValueError(f"Q must have {problem.n} rows, got {point.n}. Pass an iterate of the same problem.")
     if problem.is_trivial:
         a, b = problem.interior_weights
-        return MixedPoint(DensePoint(np.eye(problem.n)), identity=a, mean=b)
+        return MixedPoint(DensePoint(np.eye(problem.n)), identity=a, mean=b, u=problem.direction)
     if isinstance(point, MixedPoint):
         point = point.base
     if isinstance(point, SoftPoint | FactorPoint):
-        return _repair_trace(problem, point.as_soft()) if _is_finite(point.columns) else None
+        return _repair_trace(problem, point.as_soft(problem.direction)) if _is_finite(point.columns) else None
     spectral = as_spectral(problem, point)
     return None if spectral is None else _repair_entries(problem, spectral, steps)
 
@@ -202,17 +204,18 @@ def _repair_trace(problem: KMeansSDP, soft: SoftPoint) -> MixedPoint:
     """Soft assignments satisfy everything but ``tr Q = K``; mixing with ``J`` or ``I`` settles that exactly."""
     trace = soft.trace()
     if trace > problem.K:
-        return MixedPoint(soft, mean=(trace - problem.K) / (trace - 1))
-    return MixedPoint(soft, identity=(problem.K - trace) / (problem.n - trace))
+        return MixedPoint(soft, mean=(trace - problem.K) / (trace - 1), u=problem.direction)
+    return MixedPoint(soft, identity=(problem.K - trace) / (problem.n - trace), u=problem.direction)
 
 
 def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
+    direction = problem.direction
     if not isinstance(point, SpectralPoint):
         Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
         if not _is_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
             return None
-        return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1))
+        return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1, direction), direction)
     if not (_is_finite(point.U) and _is_finite(point.l)):
         return None
     xp = namespace(point.U)
@@ -222,7 +225,7 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     if top_size == 0 or top_weight == 0:
         return None
     V = U / xp.where(sizes > 0, sizes, 1.0)
-    V = V - xp.mean(V, axis=0)
+    V = centred(V, direction)
     norms = xp.sqrt(xp.sum(V * V, axis=0))
     # What centring leaves of a nearly constant column is rounding: such a column is dropped.
     norms = xp.where(norms > NEARLY_CONSTANT, norms, 0.0)
@@ -231,7 +234,7 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     total = float(xp.sum(weights))
     if total == 0:
         return None
-    return SpectralPoint(V - xp.mean(V, axis=0), weights * ((problem.K - 1) / total))
+    return SpectralPoint(centred(V, direction), weights * ((problem.K - 1) / total), direction_like(direction, V))
 
 
 def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> MixedPoint | None:
@@ -245,25 +248,29 @@ def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> 
             best, best_value = candidate, value
         if step == steps or candidate.mean == 0:
             break
-        spectral = SpectralPoint(*project_spectraplex(_towards_nonnegative(Q), problem.K - 1))
+        nearer = _towards_nonnegative(Q, spectral.u)
+        spectral = SpectralPoint(*project_spectraplex(nearer, problem.K - 1, spectral.u), spectral.u)
     return best
 
 
-def _towards_nonnegative(Q: Array) -> Array:
+def _towards_nonnegative(Q: Array, u: Array) -> Array:
     """One over-relaxed step towards the matrices with entries a little above zero."""
     xp = namespace(Q)
-    margin = REPAIR_MARGIN * max(-float(xp.min(Q)), 0.0)
-    return Q + REPAIR_RELAXATION * (xp.clip(Q, min=margin) - Q)
+    margin = REPAIR_MARGIN * max(-float(xp.min(relative(Q, u))), 0.0)
+    target = xp.clip(Q, min=margin) if u is None else xp.maximum(Q, mean_rows(u, Q.shape[0], weight=margin * len(u)))
+    return Q + REPAIR_RELAXATION * (target - Q)
 
 
 def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> MixedPoint:
-    """Mix with the interior point until the smallest entry is zero, rounding included."""
+    """Mix with the interior point until the smallest entry, in units of those of ``J``, is zero, rounding included."""
     xp = namespace(Q)
+    Q = relative(Q, spectral.u)
     rounding = 8 * UNIT_ROUNDOFF * max(float(xp.max(Q)), 1 / problem.n)
     shortfall = max(rounding - float(xp.min(Q)), 0.0)
-    theta = shortfall / (shortfall + problem.interior_entry)
+    # Weights so small that their reciprocals overflow leave nothing but the interior point.
+    theta = shortfall / (shortfall + problem.interior_entry) if math.isfinite(shortfall) else 1.0
     a, b = problem.interior_weights
-    return MixedPoint(spectral, identity=theta * a, mean=theta * b)
+    return MixedPoint(spectral, identity=theta * a, mean=theta * b, u=spectral.u)
 
 
 def is_finite(iterate: Iterate) -> bool:

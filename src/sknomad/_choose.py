@@ -131,7 +131,7 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progre
     is_one = not labels.any()
     ours, other = (needed, persistence) if is_one else (persistence, needed)
     return Choice(
-        K=_finest_K(K_values, lengths, gram.n) if is_one else _coarsest_K(K_values, lengths),
+        K=_finest_K(K_values, lengths, _count(gram)) if is_one else _coarsest_K(K_values, lengths),
         n_parts=int(labels.max()) + 1 if n_parts is None else n_parts,
         labels=in_order(labels[groups]),
         persistence=persistence,
@@ -159,11 +159,13 @@ def _coarsen(gram: Gram) -> tuple[Gram, Array]:
     """The data, or the means of 500 small groups where there are more points, and the group of each point.
 
     A random sample would leave gaps in thin manifolds that are as wide as what separates them; groups spread by
-    k-means++ leave none, and their means have less noise.
+    k-means++ leave none, and their means have less noise. Weights are looked at as so many equal points.
     """
-    if gram.n <= MOST_GROUPS:
+    if gram.n <= MOST_GROUPS and gram.roots is None:
         return gram, np.arange(gram.n)
-    X: Any = gram.sparse if gram.sparse is not None else rows_of(gram, np.empty(0)).host
+    X: Any = gram.table if gram.sparse is not None else rows_of(gram, np.empty(0)).host
+    if gram.roots is not None and gram.n <= MOST_GROUPS:
+        return _repeated(X, _weights(gram))
     centres = kmeans_plusplus(X, MOST_GROUPS, random_state=0)[0]
     for _ in range(2):
         nearest = pairwise_distances_argmin(X, centres)
@@ -171,11 +173,34 @@ def _coarsen(gram: Gram) -> tuple[Gram, Array]:
         members = sp.csr_array((1 / sizes[groups], (groups, np.arange(gram.n))), shape=(len(sizes), gram.n))
         centres = members @ X
         centres = centres.toarray() if is_sparse(centres) else centres
-    # Where most points are copies of a few, those few count as often as they occur: alone they were too few to look at.
-    share = MOST_GROUPS / gram.n if 2 * len(sizes) <= MOST_GROUPS else 0.0
-    copies = np.maximum(np.round(share * sizes), 1).astype(int)
-    first_copy = np.cumsum(copies) - copies
-    return Gram.from_data(np.repeat(centres, copies, axis=0)), first_copy[groups]
+    coarse, first_copy = _repeated(centres, np.bincount(groups, _weights(gram)))
+    return coarse, first_copy[groups]
+
+
+def _repeated(X: Array, weights: Array) -> tuple[Gram, Array]:
+    """Points as often as they count, 500 in all at most, and the first copy of each.
+
+    Where most points are copies of a few, those few alone were too few to look at. Where they are not, weights that
+    would make more than 500 points are left aside.
+    """
+    total, is_whole = float(weights.sum()), bool(np.all(weights == np.round(weights)))
+    share = (
+        1.0 if is_whole and total <= MOST_GROUPS else MOST_GROUPS / total if 2 * len(weights) <= MOST_GROUPS else 0.0
+    )
+    copies = np.maximum(np.round(share * weights), 1).astype(int)
+    return Gram.from_data(X[np.repeat(np.arange(len(copies)), copies)]), np.cumsum(copies) - copies
+
+
+def _count(gram: Gram) -> int:
+    """The number of points, equal ones counted each, where weights are such counts."""
+    weights = _weights(gram)
+    return int(weights.sum()) if np.all(weights == np.round(weights)) else gram.n
+
+
+def _weights(gram: Gram) -> Array:
+    """Weights from their roots, whole ones exactly."""
+    weights = np.ones(gram.n) if gram.roots is None else gram.roots**2
+    return np.round(weights) if np.allclose(weights, np.round(weights), rtol=1e-9, atol=0) else weights
 
 
 def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> tuple[Point, bool]:

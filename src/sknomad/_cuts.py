@@ -21,6 +21,7 @@ from ._arrays import Array
 from ._certify import LARGEST_ENTRY, upper_bound
 from ._gram import Gram, centring_error
 from ._problem import KMeansSDP
+from ._validation import check_unweighted
 
 # Weights are rounded to this many bits below their sum, so that no sum of them is ever rounded.
 WEIGHT_BITS = 50
@@ -76,6 +77,7 @@ def clustering_upper_bound(problem: KMeansSDP, multipliers: Multipliers | None, 
 
 def with_cuts(gram: Gram, cuts: Array, weights: Array) -> Gram:
     """``D + C`` as an indefinite kernel, its forming error that of ``D`` and of the sum together."""
+    check_unweighted(gram, "cuts")
     combined = Gram(kernel=_symmetric(gram.formed()) + cut_matrix(gram.n, cuts, weights), unit=gram.unit)
     combined.forming_error += gram.forming_error
     return combined

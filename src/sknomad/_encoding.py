@@ -18,9 +18,10 @@ from array_api_compat import is_array_api_obj
 
 from ._archive import FormatError, portable
 from ._arrays import Array, is_sparse
-from ._gram import Frame, Gram
+from ._gram import Gram
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._problem import KMeansSDP
+from ._scale import Frame
 from ._solution import Certificate, Iterate, NegativePart, Solution, Status
 
 Class = TypeVar("Class", bound=type[Any])
@@ -35,6 +36,8 @@ RECORDS: dict[str, type[Any]] = {
 }  # fmt: skip
 # What determines a Gram: stored, not measured anew, so that every number comes back to the bit.
 GRAM_FIELDS = ("_factor", "_kernel", "unit", "frame", "_spread", "n", "trace", "norm", "forming_error")
+# Only with weights; files written before there were any do not have them.
+WEIGHT_FIELDS = ("roots", "direction", "_given")
 SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array)}
 
 
@@ -90,7 +93,9 @@ class Encoder:
         if is_array_api_obj(value):
             return {"type": "array", "name": self._store(value, value, where)}
         if type(value) is Gram:
-            return self._record("Gram", {field: getattr(value, field) for field in GRAM_FIELDS}, where)
+            return self._record(
+                "Gram", {field: getattr(value, field) for field in (*GRAM_FIELDS, *WEIGHT_FIELDS)}, where
+            )
         if RECORDS.get(name) is type(value):
             fields = [field.name for field in dataclasses.fields(value) if field.init]
             return self._record(name, {field: getattr(value, field) for field in fields}, where)
@@ -188,7 +193,11 @@ def _text(item: Any) -> str:
 def _make_gram(fields: Mapping[str, Any]) -> Gram:
     gram = Gram.__new__(Gram)
     gram.__dict__.update({name: fields[name] for name in GRAM_FIELDS}, _copies={})
+    gram.__dict__.update({name: fields.get(name) for name in WEIGHT_FIELDS})
     table = gram._kernel if gram._factor is None else gram._factor
     if table.ndim != 2 or table.shape[0] != gram.n or (gram._factor is None and table.shape[1] != gram.n):
         raise FormatError(f"a saved Gram must have a table of {gram.n} rows, got shape {table.shape}.")
+    for weights in (gram.roots, gram.direction):
+        if (weights is None) != (gram._given is None) or (weights is not None and weights.shape != (gram.n,)):
+            raise FormatError(f"a saved Gram must have {gram.n} weights or none.")
     return gram

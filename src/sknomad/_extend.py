@@ -24,6 +24,7 @@ from ._new_points import (
     with_exceptions,
 )
 from ._points import SoftPoint
+from ._scale import mean_of_rows
 from ._solution import Solution
 
 # The least multiplier of the trace, as a share of the spread of scores: hard assignments do not determine theirs.
@@ -44,7 +45,7 @@ def extend(solution: Solution, metric: str, parts: Array, n_components: int) -> 
     features = Features(metric, gram.frame)
     if isinstance(base, SoftPoint):
         return _extend_cells(gram, np.asarray(to_numpy(base.V), dtype=np.float64), features, parts, n_components)
-    coordinates = embed(solution.point, n_components, parts)
+    coordinates = embed(solution.point, n_components, parts, gram.roots)
     return coordinates, _extend_points(gram, multipliers_of(solution), features, parts, coordinates)
 
 
@@ -56,9 +57,9 @@ def _extend_points(
     columns = None if gram.kernel is not None else rows.T
     if multipliers is None:  # no multipliers, no scores: the nearest point decides
         size = max(gram.trace, gram.norm)
-        multipliers = Multipliers(SMALLEST_MULTIPLIER * size if size > 0 else 1.0, _squares(gram))
+        multipliers = Multipliers(SMALLEST_MULTIPLIER * size if size > 0 else 1.0, gram.diagonal())
     offsets = -multipliers.rows - _centring(columns, centre)
-    anchors = Anchors(columns, offsets, np.full(gram.n, 1 / (2 * multipliers.trace)), parts, coordinates)
+    anchors = Anchors(columns, offsets, _weights(gram) / (2 * multipliers.trace), parts, coordinates)
     means = [
         mean_of_anchors(anchors, anchors.shares(rows[block]), parts[block])
         for block in row_slices(gram.n, max(1, BLOCK_ENTRIES // gram.n))
@@ -74,30 +75,34 @@ def _extend_cells(gram: Gram, V: Array, features: Features, parts: Array, n_comp
     anchors = _cells(gram, V)
     blocks = row_slices(gram.n, max(1, BLOCK_ENTRIES // V.shape[1]))
     V = np.concatenate([anchors.shares(rows[block]) for block in blocks])
-    anchors = replace(anchors, parts=np.asarray((indicator(parts).T @ V).argmax(axis=0)).ravel())
+    weighted = _weights(gram)[:, None] * V
+    anchors = replace(anchors, parts=np.asarray((indicator(parts).T @ weighted).argmax(axis=0)).ravel())
     V[anchors.parts != parts[:, None]] = 0
     V /= np.maximum(V.sum(axis=1, keepdims=True), np.finfo(float).tiny)
-    anchors = replace(anchors, coordinates=_coordinates_of_cells(V, anchors.parts, parts, n_components))
+    anchors = replace(anchors, coordinates=_coordinates_of_cells(V, anchors.parts, parts, n_components, gram.roots))
     return V @ anchors.coordinates, with_exceptions(Extension(features, anchors), rows, parts)
 
 
 def _cells(gram: Gram, V: Array) -> Anchors:
     """The closed-form row update of soft assignments: ``v = s/(2 lam) max(2 x.m - |m|^2 + lam c - t, 0)``."""
     rows, centre = training_features(gram), centre_of(gram)
-    sizes = V.sum(axis=0)
-    H = V / sizes
-    norms = np.einsum("ij,ij->j", H, gram @ H)
-    costs = np.einsum("ij,ij->j", V, V) / sizes**2
+    weighted = _weights(gram)[:, None] * V
+    sizes = weighted.sum(axis=0)
+    H = weighted / sizes
+    G = H if gram.roots is None else H / gram.roots[:, None]  # the other factor is in the Gram matrix
+    norms = np.einsum("ij,ij->j", G, gram @ G)
+    costs = np.einsum("ij,ij->j", weighted, V) / sizes**2
     columns = H if gram.kernel is not None else rows.T @ H
     if gram.sparse is not None:
         columns = columns - centre[:, None]
     offsets = -norms - _centring(columns, centre)
-    lam = _trace_multiplier(rows, V, columns, offsets, 2 / sizes, costs)
+    lam = _trace_multiplier(rows, V, columns, offsets, 2 / sizes, costs, _weights(gram))
     # Row sums of the constant parts of kernels and sparse data are the same for every cell, and drop out.
     return Anchors(columns, offsets + lam * costs, sizes / (2 * lam), np.zeros(len(sizes), dtype=np.int64), None)
 
 
-def _trace_multiplier(rows: Any, V: Array, columns: Array, offsets: Array, slopes: Array, costs: Array) -> float:
+def _trace_multiplier(rows: Any, V: Array, columns: Array, offsets: Array, slopes: Array, costs: Array,
+                      weights: Array) -> float:  # fmt: skip
     """The ``lam`` for which every row's gains are most nearly constant over its cells, as stationarity demands."""
     product = spread = size = 0.0
     for block in row_slices(len(V), max(1, BLOCK_ENTRIES // V.shape[1])):
@@ -106,23 +111,25 @@ def _trace_multiplier(rows: Any, V: Array, columns: Array, offsets: Array, slope
         prices = slopes * v - costs
         gains = gains - np.sum(v * gains, axis=1, keepdims=True)
         prices = prices - np.sum(v * prices, axis=1, keepdims=True)
-        product += float(np.sum(v * gains * prices))
-        spread += float(np.sum(v * prices**2))
+        share = weights[block, None] * v
+        product += float(np.sum(share * gains * prices))
+        spread += float(np.sum(share * prices**2))
         size = max(size, float(np.abs(gains).max()))
     least = SMALLEST_MULTIPLIER * max(size, np.finfo(float).tiny) * float(1 / slopes.max())
     return max(product / spread if spread > 0 else 0.0, least)
 
 
-def _coordinates_of_cells(V: Array, cell_parts: Array, parts: Array, n_components: int) -> Array:
+def _coordinates_of_cells(V: Array, cell_parts: Array, parts: Array, n_components: int, roots: Array) -> Array:
     """Coordinates whose means over soft assignments are the embedding: every component by its own cells."""
     coordinates = np.zeros((V.shape[1], n_components))
-    sizes = V.sum(axis=0)
-    is_occupied = sizes > SMALLEST_CELL
+    sizes = V.sum(axis=0) if roots is None else roots**2 @ V
+    is_occupied = sizes > SMALLEST_CELL * (1.0 if roots is None else float(np.mean(roots**2)))
     for part in np.unique(cell_parts):
         members, cells = np.flatnonzero(parts == part), np.flatnonzero((cell_parts == part) & is_occupied)
         root = V[np.ix_(members, cells)] / np.sqrt(sizes[cells])
-        mean = root.mean(axis=0)
-        directions = leading_directions(root - mean, n_components)
+        q = None if roots is None else roots[members]
+        mean = mean_of_rows(root, q)
+        directions = leading_directions(root - mean, n_components, q)
         coordinates[cells, : directions.shape[1]] = directions / np.sqrt(sizes[cells])[:, None] - mean @ directions
     return coordinates
 
@@ -134,6 +141,5 @@ def _centring(columns: Array, centre: Array) -> Array:
     return 2 * (centre if columns is None else np.asarray(columns.T @ centre).ravel())
 
 
-def _squares(gram: Gram) -> Array:
-    """Squared norms of the centred points."""
-    return np.diag(gram.dense()) if not gram.is_factored else np.sum(gram.factor**2, axis=1)
+def _weights(gram: Gram) -> Array:
+    return np.ones(gram.n) if gram.roots is None else gram.roots**2

@@ -8,14 +8,15 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ._affinity import plain, product
 from ._arrays import Array, given_model, like_given, to_numpy
 from ._geodesics import geodesics, support
 from ._input import METRICS, check_library, read_table
 from ._new_points import Extension, indicator
-from ._points import MixedPoint, dense, product
+from ._points import MixedPoint, Point, dense
 from ._threads import limited_threads
 from ._validation import check_distances
-from ._weights import Copies
+from ._weights import Groups
 
 
 class FittedManifolds(TransformerMixin):
@@ -28,11 +29,12 @@ class FittedManifolds(TransformerMixin):
     threshold: float
     affinity: str
     n_threads: int | None
+    K_: float
     _n_features_out: int
     _point: MixedPoint  # the feasible Q
     _extension: Extension  # how new points are placed
     _names: list[int]  # label of each connected component
-    _copies: Copies | None  # where weights repeat points
+    _groups: Groups | None  # where points have weights or are equal
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, each by itself: those of training points are their `embedding_`.
@@ -91,26 +93,33 @@ class FittedManifolds(TransformerMixin):
         check_is_fitted(self)
         if self.affinity == "sparse":
             return self._support()
-        Q = dense(self._point)
-        return like_given(Q if self._copies is None else self._copies.square(Q), given_model(self.labels_))
+        return like_given(self._given(dense(self._plain(self._point))), given_model(self.labels_))
 
     @property
     def memberships_(self) -> Array:
         """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds_)."""
         check_is_fitted(self)
         labels = np.asarray(to_numpy(self.labels_))
-        labels = labels if self._copies is None else labels[self._copies.of]
+        labels = labels if self._groups is None else labels[self._groups.first]
         # Points labelled -1 belong to a last column that is left out.
         columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
-        shares = product(self._point, columns)
-        return like_given(
-            shares if self._copies is None else self._copies.given(shares, 0.0), given_model(self.labels_)
-        )
+        if self._groups is None:
+            return like_given(product(self._point, columns), given_model(self.labels_))
+        roots = self._groups.roots[:, None]
+        shares = product(self._point, roots * columns) / roots
+        return like_given(self._groups.given(shares, 0.0), given_model(self.labels_))
 
     def _support(self) -> Any:
         """The entries of ``Q`` that connect points."""
-        Q = support(self._point.unmixed, self.threshold)
-        return Q if self._copies is None else self._copies.square(Q)
+        return self._given(support(self._plain(self._point.unmixed), self.threshold))
+
+    def _plain(self, point: Point) -> Point:
+        """``Q`` of single points."""
+        return plain(point, None if self._groups is None else self._groups.roots)
+
+    def _given(self, Q: Any) -> Any:
+        """A square matrix of the points given from one of the points of the program."""
+        return Q if self._groups is None else self._groups.square(Q, self.K_)
 
     @property
     def _is_pairwise(self) -> bool:
@@ -124,6 +133,6 @@ class FittedManifolds(TransformerMixin):
             table = read_table(self, X, reset=False)
             if self.metric == "precomputed_distance":
                 check_distances(table)
-            if self._copies is not None:
-                table = self._copies.columns(table, pairwise=self._is_pairwise)
+            if self._groups is not None:
+                table = self._groups.columns(table, pairwise=self._is_pairwise)
             return self._extension.place(table)

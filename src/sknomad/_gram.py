@@ -3,39 +3,23 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import scipy.linalg as la
-import scipy.sparse as sp
 
 from ._arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
+from ._direction import centred
+from ._scale import Frame, mean_of_rows, power_of_two, roots_of, scaled_rows, tame, warn_of_scale, within_range
 from ._validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
-
-# Outside this range squares of the numbers, or squares of those, leave float64.
-SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The steps that turn given rows into those that `Gram` holds; new points must take the same ones."""
-
-    first: int = 0  # exponent of the power of two that given numbers are divided by
-    origin: Array = None  # the first row, subtracted next; None where rows are not centred (kernels, sparse data)
-    second: int = 0  # exponent of the power of two that differences are divided by
-    mean: Array = None  # of those, subtracted last
-
-    def place(self, rows: Array) -> Array:
-        """Rows in the units of the Gram matrix and, for dense data, about the mean of the points it was made of."""
-        rows = _divided(rows, self.first)
-        return rows if self.origin is None else _divided(rows - self.origin, self.second) - self.mean
 
 
 class Gram:
     """The centred Gram matrix ``D = P X X' P`` of `n` points, ``P = I - 11'/n``.
+
+    With weights ``w`` it is that of the weighted program, ``D = P diag(q) X X' diag(q) P`` with ``q = sqrt(w)`` and
+    ``P = I - qq'/q'q``: points are centred on their weighted mean, then scaled. See ``docs/weights.md``.
 
     Make one with `from_data`, `from_kernel` or `from_distances`. From data, ``D`` is never formed unless asked
     for: products go through ``X``. All values are in the units of the input. Only where its squares would leave
@@ -52,6 +36,10 @@ class Gram:
         Values are in multiples of this; 1 except for extreme scales.
     forming_error : float
         Bound on the spectral norm of the rounding error in `formed`.
+    roots : array of shape (n,) or None
+        The roots ``q`` of the weights; None without weights.
+    direction : array of shape (n,) or None
+        ``q/|q|``, the vector ``u`` with ``Q u = u``; None without weights, where it is that of ones.
 
     Examples
     --------
@@ -71,8 +59,14 @@ class Gram:
         unit: float = 1.0,
         spread: float = 0.0,
         frame: Frame | None = None,
+        roots: Array = None,
     ):
-        self._factor, self._kernel, self.unit = factor, kernel, unit
+        self.unit, self.roots = unit, roots
+        self.direction = None if roots is None else roots / la.norm(roots)
+        # With weights also the table before scaling: new points are compared with that.
+        self._given = None if roots is None else factor if factor is not None else kernel
+        self._factor = factor if roots is None or factor is None else scaled_rows(factor, roots)
+        self._kernel = kernel if roots is None or kernel is None else kernel * np.outer(roots, roots)
         self.frame = frame or Frame()
         self._spread = spread  # norm of the data before the mean was subtracted
         self._copies: dict[Any, Array] = {}
@@ -80,50 +74,63 @@ class Gram:
         self.trace, self.norm, self.forming_error = self._measure()
 
     @classmethod
-    def from_data(cls, X: Any) -> Gram:
-        """Inner products of the rows of `X` (array, data frame or sparse matrix), about their mean."""
+    def from_data(cls, X: Any, *, weights: Any = None) -> Gram:
+        """Inner products of the rows of `X` (array, data frame or sparse matrix), about their (weighted) mean.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n, d)
+        weights : array-like of shape (n,), optional
+            Positive; a weight of three is three equal points, and only ratios matter to the solution.
+        """
         X = check_table(X)
+        roots, scale = roots_of(weights, X.shape[0])
         if is_sparse(X):
-            X, exponent = _tame(X, "X")
-            return cls(factor=X, unit=_power_of_two(2 * exponent), frame=Frame(exponent))
-        X, first = _within_range(X)
+            X, exponent = tame(X, "X")
+            return cls(factor=X, unit=power_of_two(2 * (exponent + scale)), frame=Frame(exponent), roots=roots)
+        X, first = within_range(X)
         # Differences to one row first: a large common mean then costs no digits, and equal points become exactly zero.
         origin = X[0].copy()
         X = X - origin
-        spread = float(la.norm(X))
-        X, second = _within_range(X)
+        spread = float(la.norm(X if roots is None else scaled_rows(X, roots)))
+        X, second = within_range(X)
         if first + second:
-            _warn_of_scale("X", first + second)
+            warn_of_scale("X", first + second)
         spread = math.ldexp(spread, -second) if second else spread
-        frame = Frame(first, origin, second, X.mean(axis=0))
-        return cls(factor=X - frame.mean, unit=_power_of_two(2 * (first + second)), spread=spread, frame=frame)
+        frame = Frame(first, origin, second, mean_of_rows(X, roots))
+        unit = power_of_two(2 * (first + second + scale))
+        return cls(factor=X - frame.mean, unit=unit, spread=spread, frame=frame, roots=roots)
 
     @classmethod
-    def from_kernel(cls, D: Any, *, allow_indefinite: bool = False) -> Gram:
-        """A symmetric positive semidefinite kernel matrix, centred on the fly.
+    def from_kernel(cls, D: Any, *, weights: Any = None, allow_indefinite: bool = False) -> Gram:
+        """A symmetric positive semidefinite kernel matrix, centred on the fly; `weights` as for `from_data`.
 
         With `allow_indefinite` any symmetric matrix is taken: the problem and its certificate stay meaningful
         (adding ``c I`` moves every value by exactly ``c K``), only the picture of points in space is lost.
         """
-        D, exponent = _tame(check_square(D, "kernel"), "kernel")
-        gram = cls(kernel=D, unit=_power_of_two(exponent), frame=Frame(exponent))
+        D, exponent = tame(check_square(D, "kernel"), "kernel")
+        roots, scale = roots_of(weights, D.shape[0])
+        gram = cls(kernel=D, unit=power_of_two(exponent + 2 * scale), frame=Frame(exponent), roots=roots)
         if not allow_indefinite:
             _check_definite(gram)
         return gram
 
     @classmethod
-    def from_distances(cls, distances: Any) -> Gram:
+    def from_distances(cls, distances: Any, *, weights: Any = None) -> Gram:
         """Inner products that belong to a symmetric matrix of distances: ``-d^2/2``, centred.
 
-        Distances need not be Euclidean; an indefinite result is allowed.
+        Distances need not be Euclidean; an indefinite result is allowed. `weights` as for `from_data`.
         """
         distances = check_square(distances, "distances")
         check_distances(distances)
-        distances, exponent = _tame(distances, "distances")
-        return cls(kernel=-(distances**2) / 2, unit=_power_of_two(2 * exponent), frame=Frame(exponent))
+        distances, exponent = tame(distances, "distances")
+        roots, scale = roots_of(weights, distances.shape[0])
+        unit = power_of_two(2 * (exponent + scale))
+        return cls(kernel=-(distances**2) / 2, unit=unit, frame=Frame(exponent), roots=roots)
 
     def __repr__(self) -> str:
-        return f"Gram(n={self.n}, trace={self.trace:.6g}, {'factored' if self.is_factored else 'dense'})"
+        form = ("factored" if self.is_factored else "dense") + ("" if self.roots is None else ", weighted")
+        return f"Gram(n={self.n}, trace={self.trace:.6g}, {form})"
 
     @property
     def is_factored(self) -> bool:
@@ -132,35 +139,43 @@ class Gram:
 
     @property
     def factor(self) -> Array:
-        """The centred ``X`` with ``D = X X'``; None for kernels and sparse data."""
+        """The centred (and scaled) ``X`` with ``D = X X'``; None for kernels and sparse data."""
         return self._factor if self.is_factored else None
 
     @property
     def kernel(self) -> Array:
-        """The kernel matrix as given, up to `unit` and not centred; None for data."""
+        """The kernel matrix as given, up to `unit` and weights and not centred; None for data."""
         return self._kernel
 
     @property
     def sparse(self) -> Array:
-        """The sparse, uncentred ``X``, or None."""
+        """The sparse, uncentred (but scaled) ``X``, or None."""
         return self._factor if is_sparse(self._factor) else None
 
+    @property
+    def table(self) -> Array:
+        """The points without their weights: centred rows, uncentred sparse rows, or the kernel matrix."""
+        if self._given is not None:
+            return self._given
+        return self._kernel if self._factor is None else self._factor
+
     def contents(self) -> list[Array]:
-        """The arrays that determine ``D``."""
+        """The arrays that determine ``D`` and the program."""
+        weights = [] if self.roots is None else [self.roots]
         if self.sparse is not None:
-            return [self.sparse.data, self.sparse.indices, self.sparse.indptr]
-        return [self._kernel if self._factor is None else self._factor]
+            return [self.sparse.data, self.sparse.indices, self.sparse.indptr, *weights]
+        return [self._kernel if self._factor is None else self._factor, *weights]
 
     def __matmul__(self, V: Array) -> Array:
         """``D V`` for a NumPy vector or matrix ``V``."""
         if self.is_factored:
             return self._factor @ (self._factor.T @ V)
-        V = V - V.mean(axis=0)
+        V = centred(V, self.direction)
         DV = self._kernel @ V if self._factor is None else self._factor @ (self._factor.T @ V)
-        return DV - DV.mean(axis=0)
+        return centred(DV, self.direction)
 
     def formed(self) -> Array:
-        """A new n x n NumPy matrix that equals ``D`` on the complement of the ones vector.
+        """A new n x n NumPy matrix that equals ``D`` on the complement of the ones vector (of `direction`).
 
         Enough for bounds and eigenvalues there, and free of the rounding that centring a kernel would add.
         """
@@ -189,16 +204,21 @@ class Gram:
         return {**self.__dict__, "_copies": {}}
 
     def dense(self) -> Array:
-        """``D`` itself, n x n: rows and columns sum to zero."""
+        """``D`` itself, n x n: rows and columns sum to zero, with weights after multiplication by their roots."""
         D = self.formed()
-        if not self.is_factored:
+        if not self.is_factored and self.direction is not None:
+            D = centred(centred(D, self.direction).T, self.direction)
+        elif not self.is_factored:
             means = D.mean(axis=0)
             D = D - means - means[:, None] + means.mean()
         return (D + D.T) / 2
 
     def diagonal(self) -> Array:
-        """Squared distances of the points from their mean."""
-        return np.sum(self._factor**2, axis=1) if self.is_factored else np.diagonal(self.dense())
+        """Squared distances of the points from their mean, without their weights."""
+        if self.is_factored:
+            return np.sum(self.table**2, axis=1)
+        squares = np.diagonal(self.dense())
+        return squares if self.roots is None else squares / self.roots**2
 
     def inner(self, Q: Array) -> float:
         """``<D, Q>`` for a dense symmetric NumPy ``Q``."""
@@ -215,64 +235,26 @@ class Gram:
             return trace, float(la.norm(small)), gamma(X.shape[1] + 9) * trace
         D = self.formed()
         row_sums = np.abs(D).sum(axis=0)
-        centred = D - D.mean(axis=0)
-        centred -= centred.mean(axis=1)[:, None]
+        inner = centred(D, self.direction)
+        inner = inner - inner.mean(axis=1)[:, None] if self.direction is None else centred(inner.T, self.direction)
         depth = 9 if self._factor is None else self._factor.shape[1] + 9
+        # Four more roundings where weights scale rows and columns: of both roots and of both products.
+        depth += 0 if self.roots is None else 4
         size = float(np.abs(D).trace()) if self._factor is not None else float(row_sums.max())
-        return float(centred.trace()), float(la.norm(centred)), gamma(depth) * size
+        return float(inner.trace()), float(la.norm(inner)), gamma(depth) * size
 
 
 def centring_error(gram: Gram) -> float:
     """Bound on how far centring in float64 can have moved any value ``<D, Q>``.
 
     Two subtractions with one rounding each leave an error ``|E|_F <= u (|X - x_1|_F + |X - mean|_F)``, and
-    ``0 <= Q - J <= I`` turns that into at most ``2 |X|_F |E|_F + |E|_F^2``. Kernels and sparse data are not centred
-    before use.
+    ``0 <= Q - J <= I`` turns that into at most ``2 |X|_F |E|_F + |E|_F^2``. Scaling by the roots of weights adds two
+    roundings of ``X - mean``, of the root and of the product. Kernels and sparse data are not centred before use.
     """
     if not gram.is_factored:
         return 0.0
     norm = math.sqrt(gram.trace)
-    return 2.5 * UNIT_ROUNDOFF * norm * (gram._spread + norm)
-
-
-def _power_of_two(exponent: int) -> float:
-    """``2**exponent``, or infinity (or zero) where float64 has no such number."""
-    return math.ldexp(1.0, exponent) if exponent < 1024 else math.inf
-
-
-def _tame(A: Array, name: str) -> tuple[Array, int]:
-    """`A` divided by the power of two returned, with a warning where that is not 1."""
-    A, exponent = _within_range(A)
-    if exponent:
-        _warn_of_scale(name, exponent)
-    return A, exponent
-
-
-def _within_range(A: Array) -> tuple[Array, int]:
-    """`A` divided by ``2**exponent`` and the exponent, 0 unless squares would over- or underflow."""
-    size = float(abs(A).max())
-    if size == 0 or SMALLEST_SIZE <= size <= LARGEST_SIZE:
-        return A, 0
-    exponent = math.frexp(size)[1]
-    return _divided(A, exponent), exponent
-
-
-def _divided(A: Array, exponent: int) -> Array:
-    """``A / 2**exponent``."""
-    if exponent == 0:
-        return A
-    if is_sparse(A):
-        return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
-    return np.ldexp(A, -exponent)
-
-
-def _warn_of_scale(name: str, exponent: int) -> None:
-    warnings.warn(
-        f"{name} has a size whose square leaves float64: it was divided by 2**{exponent}, and bounds are for the "
-        f"divided {name}. Rescale {name} to choose the units yourself.",
-        UserWarning,
-        stacklevel=4,
-    )
+    return 2.5 * UNIT_ROUNDOFF * norm * (gram._spread + (norm if gram.roots is None else 3 * norm))
 
 
 def _check_definite(gram: Gram) -> None:

@@ -47,8 +47,10 @@ def _library(array: Any) -> str:
     return "numpy" if model is None else f"{namespace(model).__name__} on {device(model)}"
 
 
-def make_gram(X: Array, metric: str) -> Gram:
+def make_gram(X: Array, metric: str, weights: Array = None) -> Gram:
     """The Gram matrix of what `metric` says `X` is."""
     if metric == "precomputed":
-        return Gram.from_kernel(X)
-    return Gram.from_distances(X) if metric == "precomputed_distance" else Gram.from_data(X)
+        return Gram.from_kernel(X, weights=weights)
+    if metric == "precomputed_distance":
+        return Gram.from_distances(X, weights=weights)
+    return Gram.from_data(X, weights=weights)

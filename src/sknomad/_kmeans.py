@@ -15,6 +15,7 @@ from ._gram import Gram
 from ._points import SoftPoint
 from ._problem import KMeansSDP
 from ._solution import Iterate
+from ._validation import check_unweighted
 from .solvers._state import row_multipliers
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is
@@ -45,6 +46,7 @@ def kmeans_objective(X: Any, labels: Any) -> float:
     2.0
     """
     gram = X if isinstance(X, Gram) else Gram.from_data(X)
+    check_unweighted(gram, "an inertia")
     V = memberships(labels, gram.n)
     sizes = V.sum(axis=0)
     if gram.is_factored:
@@ -114,6 +116,7 @@ def lloyd_iterate(problem: KMeansSDP, labels: Any, *, multiplier: float | None =
     >>> certify(problem, lloyd_iterate(problem, [0, 0, 1, 1])).gap < 1e-6
     True
     """
+    check_unweighted(problem.gram, "the iterate of a clustering")
     V = memberships(labels, problem.n)
     if multiplier is None and not eigenvalues_are_cheap(problem, V):
         return Iterate(SoftPoint(V))

@@ -9,8 +9,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
+from ._affinity import PlainPoint, entries
 from ._arrays import Array, row_slices, to_numpy
-from ._points import Point, SoftPoint, entries
+from ._points import Point, SoftPoint
 
 # Entries of Q looked at together.
 BLOCK_ENTRIES = 2**22
@@ -50,20 +51,24 @@ def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
 
 def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
     """Soft assignments as two sparse matrices of which ``Q`` is the product: a point has few cells."""
+    if isinstance(point, PlainPoint) and (factors := _sparse_factors(point.base)) is not None:
+        over_roots = sp.diags(1 / point.roots)
+        return (over_roots @ factors[0]).tocsr(), (factors[1] @ over_roots).tocsr()
     if not isinstance(point, SoftPoint):
         return None
     V = sp.csr_matrix(np.asarray(to_numpy(point.V), dtype=np.float64))
-    return V @ sp.diags(1 / np.asarray(to_numpy(point.sizes))), V.T.tocsr()
+    left = V if point.u is None else sp.diags(to_numpy(point.u)) @ V
+    return left @ sp.diags(1 / np.asarray(to_numpy(point.sizes))), left.T.tocsr()
 
 
-def name_manifolds(parts: Array, min_size: int, squared_norms: Array) -> Array:
-    """The label of every component: -1 below `min_size` points, the others counted from 0.
+def name_manifolds(parts: Array, min_size: float, squared_norms: Array, weights: Array = None) -> Array:
+    """The label of every component: -1 below `min_size` points (or weight), the others counted from 0.
 
     Larger ones come first, then those farther from the mean of the data, so that labels do not depend on the order of
     the points; what is left to tell apart comes in the order of appearance.
     """
-    sizes = np.bincount(parts)
-    spread = np.bincount(parts, weights=squared_norms) / sizes
+    sizes = np.bincount(parts, weights=weights)
+    spread = np.bincount(parts, weights=squared_norms if weights is None else weights * squared_norms) / sizes
     spread = np.round(spread / max(float(spread.max()), np.finfo(float).tiny), NORM_DIGITS)
     names = np.full(len(sizes), -1)
     ranked = [part for part in np.lexsort((-spread, -sizes)) if sizes[part] >= min_size]

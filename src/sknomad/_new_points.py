@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from ._arrays import Array, is_sparse, row_slices
-from ._gram import Frame, Gram
+from ._gram import Gram
+from ._scale import Frame, mean_of_rows
 
 # Numbers of a block: rows at a time times anchors, or times columns of the data.
 BLOCK_ENTRIES = 2**22
@@ -39,17 +40,14 @@ class Features:
 
 def training_features(gram: Gram) -> Array:
     """The features of the training points themselves."""
-    if gram.is_factored:
-        return gram.factor
-    return gram.kernel if gram.sparse is None else gram.sparse
+    return gram.table
 
 
 def centre_of(gram: Gram) -> Array:
     """The vector whose products with anchors centre the scores of training and new points alike."""
     if gram.is_factored:
         return None
-    features = training_features(gram)
-    return np.asarray(features.mean(axis=0)).ravel()
+    return mean_of_rows(training_features(gram), gram.roots)
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,13 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
+from ._affinity import plain
 from ._arrays import CAN_DISPATCH, Array, given_model, like_given
 from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from ._choose import choose
 from ._extend import extend
 from ._fitted import FittedManifolds
+from ._gram import Gram
 from ._input import METRICS, make_gram, read_table
 from ._manifolds import find_manifolds, name_manifolds
 from ._order import find_order
@@ -22,8 +24,8 @@ from ._solution import Iterate, Solution
 from ._solve import solve
 from ._threads import limited_threads
 from ._validation import check_choice, check_integer, check_K, check_real
-from ._weights import read_copies
-from .solvers import configured
+from ._weights import read_groups
+from .solvers import configured, takes_weights
 
 DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")
@@ -55,7 +57,7 @@ class NOMAD(
     threshold : float, default=1e-2
         Entries of ``Q`` above this share of the largest connect two points.
     min_component_size : int, default=1
-        Components of fewer points are no manifolds: their points are labelled -1.
+        Components of fewer points (with weights, of less weight) are no manifolds: their points are labelled -1.
     affinity : {"dense", "sparse"}, default="dense"
         Form of `affinity_`: the whole feasible ``Q``, or a SciPy CSR matrix of the entries that connect points.
     max_iter : int, default=5000
@@ -106,7 +108,8 @@ class NOMAD(
     n_iter_ : int
         Solver steps taken.
     solution_ : Solution
-        The full answer, with its history.
+        The full answer, with its history. Equal points are one point in it, with their number as weight, see
+        ``docs/weights.md``; all other attributes have an entry for each point given.
     n_features_in_ : int
         Number of columns of `X`.
 
@@ -173,8 +176,8 @@ class NOMAD(
             Data, or what `metric` says.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
-            How often each point counts, whole numbers. The same as repeating rows, and as costly; points of weight zero
-            are placed like new ones.
+            Weights, any numbers >= 0. A weight of three is three equal points, at the cost of one; points of weight
+            zero take no part and are placed like new ones.
 
         Returns
         -------
@@ -184,14 +187,18 @@ class NOMAD(
         self._check_parameters()
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)
-            self._copies = read_copies(sample_weight, table)
-            gram = make_gram(self._repeated(table), self.metric)
+            solver = configured(self.solver, self.tol, self.device, self.random_state)
+            self._groups = read_groups(
+                sample_weight, table, pairwise=self._is_pairwise, takes_weights=takes_weights(solver)
+            )
+            gram = self._make_gram(table)
             is_auto = isinstance(self.K, str) and self.K == "auto"
-            K = choose(gram, callback=self.callback).K if is_auto else check_K(self.K, gram.n)
+            K = choose(gram, callback=self.callback).K if is_auto else check_K(self.K, self._n_present(table))
             task = FitTask(self, X, self.max_iter)
             self.solution_: Solution = solve(
-                KMeansSDP(gram, K),
-                configured(self.solver, self.tol, self.device, self.random_state),
+                # From as many on as there are distinct points every one of them is its own neighbour only.
+                KMeansSDP(gram, min(K, gram.n)),
+                solver,
                 tol=self.tol,
                 max_iter=self.max_iter,
                 max_seconds=self.max_seconds,
@@ -207,18 +214,20 @@ class NOMAD(
         """Set the fitted attributes, in the array library of `model`."""
         self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
         self._point = self.solution_.point
+        weights = None if self._groups is None else self._groups.weights
         # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
-        base = self._point.unmixed
+        base = plain(self._point.unmixed, None if weights is None else np.sqrt(weights))
         parts = find_manifolds(base, self.threshold)
         coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
         squared_norms = self.solution_.problem.gram.diagonal()
-        self._names = name_manifolds(parts, self.min_component_size, squared_norms).tolist()
-        order, angles, is_closed = find_order(base, coordinates[:, :2], np.array(self._names)[parts], self.threshold)
-        if self._copies is not None:
-            parts, coordinates = self._copies.given(parts, 0), self._copies.given(coordinates, 0.0)
-            order, angles = self._copies.given(order, np.nan), self._copies.given(angles, np.nan)
-            if len(absent := self._copies.absent):
-                new = self._copies.columns(table[absent], pairwise=self._is_pairwise)
+        self._names = name_manifolds(parts, self.min_component_size, squared_norms, weights).tolist()
+        labels = np.array(self._names)[parts]
+        order, angles, is_closed = find_order(base, coordinates[:, :2], labels, self.threshold, weights)
+        if self._groups is not None:
+            parts, coordinates = self._groups.given(parts, 0), self._groups.given(coordinates, 0.0)
+            order, angles = self._groups.given(order, np.nan), self._groups.given(angles, np.nan)
+            if len(absent := self._groups.absent):
+                new = self._groups.columns(table[absent], pairwise=self._is_pairwise)
                 parts[absent], coordinates[absent] = self._extension.place(new)
         self.n_manifolds_ = len(is_closed)
         self.labels_ = like_given(np.array(self._names)[parts], model)
@@ -236,8 +245,16 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _repeated(self, X: Array) -> Array:
-        return X if self._copies is None else self._copies.repeated(X, pairwise=self._is_pairwise)
+    def _make_gram(self, table: Array) -> Gram:
+        """Of the points of the program."""
+        if self._groups is None:
+            return make_gram(table, self.metric)
+        if self._is_pairwise:
+            make_gram(table, self.metric)  # whatever is wrong with the matrix is wrong with all of it
+        return make_gram(self._groups.merged(table, pairwise=self._is_pairwise), self.metric, self._groups.weights)
+
+    def _n_present(self, table: Array) -> int:
+        return int(table.shape[0]) if self._groups is None else len(self._groups.present)
 
     def _check_parameters(self) -> None:
         check_choice(self.metric, "metric", METRICS)

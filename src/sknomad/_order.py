@@ -13,8 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
+from ._affinity import entries
 from ._arrays import Array
-from ._points import Point, entries
+from ._points import Point
 
 # Widest gap between neighbouring angles on a closed curve; 0 in theory, a right angle on an open one.
 WIDEST_GAP = 0.4 * np.pi
@@ -37,28 +38,46 @@ class Order(NamedTuple):
     is_closed: Array  # (n_manifolds,)
 
 
-def find_order(point: Point, coordinates: Array, labels: Array, threshold: float) -> Order:
-    """Order the points of every manifold, given their first two `coordinates`; points labelled -1 have no position."""
+def find_order(
+    point: Point, coordinates: Array, labels: Array, threshold: float, weights: Array | None = None
+) -> Order:
+    """Order the points of every manifold, given their first two `coordinates`; points labelled -1 have no position.
+
+    With `weights`, positions are those of as many equal points.
+    """
     n = len(labels)
+    counts = np.ones(n) if weights is None else weights
     diagonal = entries(point, np.arange(n), np.arange(n))
     cut = threshold * diagonal.max()
     rings: dict[int, Array] = {}
     angles = np.full(n, np.nan)
     count = int(labels.max(initial=-1)) + 1
     for label, members in enumerate(_members(labels, count)):
-        angles[members], radius = _polar(coordinates[members])
+        angles[members], radius = _polar(coordinates[members], None if weights is None else weights[members])
         around = np.argsort(angles[members], kind="stable")
-        if _goes_round(angles[members][around], radius, diagonal[members].sum()):
+        if _goes_round(angles[members][around], radius, float(np.sum(diagonal[members] * counts[members]))):
             rings[label] = members[around]
     is_closed = np.zeros(count, dtype=bool)
     is_closed[_linked(point, rings, cut)] = True
     order = np.full(n, np.nan)
     for label, members in enumerate(_members(labels, count)):
         position = angles[members] if is_closed[label] else coordinates[members, 0]
-        last = len(members) if is_closed[label] else max(len(members) - 1, 1)
-        order[members] = (rankdata(_rounded(position), method="average") - 1) / last
+        order[members] = _shares_before(_rounded(position), counts[members], bool(is_closed[label]))
     angles[(labels < 0) | ~np.append(is_closed, False)[labels]] = np.nan
     return Order(order, angles, is_closed)
+
+
+def _shares_before(position: Array, weights: Array, is_closed: bool) -> Array:
+    """The share of points that come before each, equal ones half of each other; a point's own weight is left out.
+
+    What counts as one point is a weight of one, or the smallest weight where that is less.
+    """
+    place = rankdata(position, method="dense").astype(int) - 1
+    level = np.bincount(place, weights=weights)
+    one = min(1.0, float(weights.min()))
+    before = np.cumsum(level) - level + (level - one) / 2
+    total = float(weights.sum())
+    return before[place] / (total if is_closed else max(total - one, np.finfo(float).tiny))
 
 
 def _rounded(position: Array) -> Array:
@@ -73,9 +92,9 @@ def _members(labels: Array, count: int) -> list[Array]:
     return np.split(by_label, np.searchsorted(labels[by_label], np.arange(count + 1)))[1:-1]
 
 
-def _polar(coordinates: Array) -> tuple[Array, Array]:
+def _polar(coordinates: Array, weights: Array | None) -> tuple[Array, Array]:
     """Angle in [0, 2 pi) and radius of coordinates scaled to unit variance."""
-    sizes = np.sqrt(np.mean(coordinates**2, axis=0))
+    sizes = np.sqrt(np.average(coordinates**2, axis=0, weights=weights))
     scaled = coordinates / np.where(sizes > 0, sizes, 1)
     angle = np.arctan2(scaled[:, 1], scaled[:, 0]) % (2 * np.pi)
     return np.where(angle < 2 * np.pi, angle, 0.0), np.hypot(scaled[:, 0], scaled[:, 1])

@@ -1,7 +1,8 @@
 """The forms in which a solver can hold ``Q``, each with the same few methods.
 
 `DensePoint` is ``Q`` itself. `SpectralPoint`, `SoftPoint` and `FactorPoint` are factored and never form an n x n
-array unless `dense` is called. `MixedPoint` adds multiples of ``I`` and ``J = 11'/n`` to any of them.
+array unless `dense` is called. `MixedPoint` adds multiples of ``I`` and ``J = 11'/n`` to any of them. With weights
+``w`` the place of the ones vector is taken by ``u = sqrt(w)/|sqrt(w)|``, see `_direction`; a ``u`` of None is ones.
 """
 
 from __future__ import annotations
@@ -11,7 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from ._arrays import Array, double, float64_model, namespace, row_slices, to_numpy
+from ._arrays import Array, double, float64_model, like, namespace, row_slices, to_numpy
+from ._direction import direction_like, mean_rows, shares
 from ._gram import Gram
 
 # Rows converted to float64 at a time when sums over all points are formed.
@@ -48,30 +50,6 @@ class Point(Protocol):
 def dense(point: Point) -> Array:
     """The whole of ``Q``, as an n x n NumPy array."""
     return np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
-
-
-def product(point: Point, columns: Array) -> Array:
-    """``Q`` times an n x k NumPy array, through the factor where there is one: no n x n array."""
-    if isinstance(point, MixedPoint):
-        lifted = point.identity * columns + point.mean * columns.mean(axis=0)
-        return point.base_weight * product(point.base, columns) + lifted
-    if isinstance(point, DensePoint):
-        return np.asarray(to_numpy(point.Q), dtype=np.float64) @ columns
-    root = point.root()
-    result = root @ (root.T @ columns)
-    return result + columns.mean(axis=0) if isinstance(point, SpectralPoint) else result
-
-
-def entries(point: Point, i: Array, j: Array) -> Array:
-    """The entries ``Q[i, j]`` for two index vectors, through the factor where there is one."""
-    if isinstance(point, MixedPoint):
-        lifted = point.identity * (i == j) + point.mean / point.n
-        return point.base_weight * entries(point.base, i, j) + lifted
-    if isinstance(point, DensePoint):
-        return np.asarray(to_numpy(point.Q), dtype=np.float64)[i, j]
-    root = point.root()
-    result = np.einsum("kr,kr->k", root[i], root[j])
-    return result + 1 / point.n if isinstance(point, SpectralPoint) else result
 
 
 def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
@@ -124,10 +102,11 @@ class DensePoint:
 
 @dataclass(frozen=True)
 class SpectralPoint:
-    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero."""
+    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``)."""
 
     U: Array  # (n, p) eigenvectors
     l: Array  # (p,) eigenvalues  # noqa: E741
+    u: Array = None  # (n,) with Q u = u; None is the ones vector
 
     @property
     def n(self) -> int:
@@ -136,7 +115,8 @@ class SpectralPoint:
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
-        return (self.U[start:stop, :] * self.l) @ self.U.T + 1 / self.n
+        u = direction_like(self.u, self.U)
+        return (self.U[start:stop, :] * self.l) @ self.U.T + mean_rows(u, self.n, slice(start, stop))
 
     def trace(self) -> float:
         """``tr Q``."""
@@ -153,9 +133,13 @@ class SpectralPoint:
 
 @dataclass(frozen=True)
 class SoftPoint:
-    """``Q = V diag(V'1)^-1 V'`` with nonnegative ``V`` whose rows sum to one: psd, nonnegative and ``Q 1 = 1``."""
+    """``Q = V diag(V'1)^-1 V'`` with nonnegative ``V`` whose rows sum to one: psd, nonnegative and ``Q 1 = 1``.
+
+    With weights, ``Q = diag(u) V diag(V'u^2)^-1 V' diag(u)``.
+    """
 
     V: Array  # (n, r) soft assignments, no empty column
+    u: Array = None  # (n,) with Q u = u; None is the ones vector
 
     @property
     def n(self) -> int:
@@ -169,35 +153,46 @@ class SoftPoint:
 
     @property
     def sizes(self) -> Array:
-        """Points per cell, ``V'1``, in float64."""
+        """Points per cell, ``V'1``, in float64; with weights the share of all weight, ``V'u^2``."""
         xp = namespace(self.V)
-        return xp.sum(self.V, axis=0, dtype=xp.float64)
+        return xp.sum(self.V, axis=0, dtype=xp.float64) if self.u is None else self._weighted_sum(1)
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         xp = namespace(self.V)
-        return (self.V[start:stop, :] / xp.astype(self.sizes, self.V.dtype)) @ self.V.T
+        rows = (self.V[start:stop, :] / xp.astype(self.sizes, self.V.dtype)) @ self.V.T
+        return rows if self.u is None else rows * mean_rows(like(self.u, self.V), self.n, slice(start, stop))
 
     def trace(self) -> float:
         """``tr Q``."""
-        xp = namespace(self.V)
-        squares = sum(xp.sum(double(self.V[block, :]) ** 2, axis=0) for block in row_slices(self.n, BLOCK_ROWS))
-        return float(xp.sum(squares / self.sizes))
+        return float(namespace(self.V).sum(self._weighted_sum(2) / self.sizes))
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
-        return value_of_columns(gram, self.V, 1 / self.sizes)
+        columns = self.V if self.u is None else self.V * like(self.u, self.V)[:, None]
+        return value_of_columns(gram, columns, 1 / self.sizes)
 
     def root(self) -> Array:
         """``B`` with ``Q = B B'``."""
-        return np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes))
+        root = np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes))
+        return root if self.u is None else root * to_numpy(self.u)[:, None]
 
-    def as_soft(self) -> SoftPoint:
-        """The same in float64, every row nonnegative and of sum one, and no empty column, whatever finite `V` holds."""
+    def as_soft(self, u: Array = None) -> SoftPoint:
+        """The same for `u`, in float64, every row nonnegative and of sum one, no empty column, whatever `V` holds."""
         xp = namespace(self.V)
         V = _rows_to_one(xp.clip(double(self.V), min=0.0))
-        V = xp.take(V, xp.nonzero(xp.sum(V, axis=0) > SMALLEST_COLUMN)[0], axis=1)
-        return SoftPoint(_rows_to_one(V))
+        V = xp.take(V, xp.nonzero(SoftPoint(V, u).sizes > SMALLEST_COLUMN)[0], axis=1)
+        return SoftPoint(_rows_to_one(V), direction_like(u, V))
+
+    def _weighted_sum(self, power: int) -> Array:
+        """Sums over the points of ``V**power``, each with its share of the weight, in float64."""
+        xp = namespace(self.V)
+        share = None if self.u is None else shares(self.u, self.V)
+        total: Array = 0.0
+        for block in row_slices(self.n, BLOCK_ROWS):
+            part = double(self.V[block, :]) ** power
+            total = total + (xp.sum(part, axis=0) if share is None else share[block] @ part)
+        return total
 
 
 def _rows_to_one(V: Array) -> Array:
@@ -240,11 +235,12 @@ class FactorPoint:
         """``B`` with ``Q = B B'``."""
         return np.asarray(to_numpy(self.Y), dtype=np.float64)
 
-    def as_soft(self) -> SoftPoint:
+    def as_soft(self, u: Array = None) -> SoftPoint:
         """The nearest row-stochastic form: ``V = Y diag(Y'1)`` with rows scaled to sum one."""
         Y = np.maximum(np.asarray(to_numpy(self.Y), dtype=np.float64), 0)
         Y = Y / max(float(Y.max()), np.finfo(float).tiny)
-        return SoftPoint(Y * Y.sum(axis=0)).as_soft()
+        # With weights V = diag(u)^-1 Y diag(Y'u), but scaling the rows takes no notice of the first factor.
+        return SoftPoint(Y * (Y.sum(axis=0) if u is None else to_numpy(u) @ Y)).as_soft(u)
 
 
 @dataclass(frozen=True)
@@ -254,6 +250,7 @@ class MixedPoint:
     base: Point
     identity: float = 0.0  # weight of I
     mean: float = 0.0  # weight of J
+    u: Array = None  # (n,) with J = u u'; None is the ones vector
 
     @property
     def base_weight(self) -> float:
@@ -273,7 +270,8 @@ class MixedPoint:
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         block = self.base_weight * np.asarray(to_numpy(self.base.rows(start, stop)), dtype=np.float64)
-        block += self.mean / self.n
+        u = None if self.u is None else to_numpy(self.u)
+        block += mean_rows(u, self.n, slice(start, stop), self.mean)
         block[np.arange(stop - start), np.arange(start, stop)] += self.identity
         return block
 

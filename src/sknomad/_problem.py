@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ._arrays import Array
 from ._gram import Gram
 from ._validation import check_K
 
@@ -11,6 +12,8 @@ from ._validation import check_K
 @dataclass(frozen=True)
 class KMeansSDP:
     """Maximise ``<D, Q>`` over ``Q 1 = 1``, ``tr Q = K``, ``Q`` psd, ``Q >= 0``.
+
+    Where `gram` has weights ``w`` it is the weighted program, with ``Q sqrt(w) = sqrt(w)`` in the place of ``Q 1 = 1``.
 
     Parameters
     ----------
@@ -40,17 +43,22 @@ class KMeansSDP:
         return self.gram.n
 
     @property
+    def direction(self) -> Array:
+        """The unit vector ``u`` with ``Q u = u``; None is that of ones."""
+        return self.gram.direction
+
+    @property
     def is_trivial(self) -> bool:
         """Whether one feasible point is known to be optimal: ``K = 1``, ``K = n``, or all points equal."""
         return self.K == 1 or self.n == self.K or self.gram.norm == 0
 
     @property
     def interior_weights(self) -> tuple[float, float]:
-        """``(a, b)`` of the most interior feasible point ``a I + b J``, ``J = 11'/n``."""
+        """``(a, b)`` of the most interior feasible point ``a I + b J``, ``J = u u'``."""
         a = (self.K - 1) / (self.n - 1)
         return a, 1 - a
 
     @property
     def interior_entry(self) -> float:
-        """A lower bound on all entries of ``a I + b J``: its off-diagonal value."""
+        """A lower bound on all entries of ``a I + b J``, in units of those of ``n J``: its off-diagonal value."""
         return (self.n - self.K) / (self.n * (self.n - 1))

@@ -1,7 +1,8 @@
 """Projections on the pieces of the feasible set, written once for every array library.
 
-The vector of ones is removed exactly, by one Householder reflection that maps it to the first axis: what is left
-is an ordinary symmetric matrix of size n - 1, so no eigenvector can ever be mistaken for the ones vector.
+The vector of ones (with weights, the vector ``u`` of `_direction`) is removed exactly, by one Householder reflection
+that maps it to the first axis: what is left is an ordinary symmetric matrix of size n - 1, so no eigenvector can ever
+be mistaken for it.
 """
 
 from __future__ import annotations
@@ -9,31 +10,31 @@ from __future__ import annotations
 import math
 
 from ._arrays import Array, device, namespace
+from ._direction import unit_vector
 
 
-def reflector(n: int, model: Array) -> Array:
-    """Vector ``h`` with ``(I - h h') e_1`` parallel to the ones vector and ``|h|^2 = 2``."""
-    xp = namespace(model)
-    root = 1 / math.sqrt(n)
-    h = xp.full((n,), root, dtype=model.dtype, device=device(model))
+def reflector(n: int, model: Array, u: Array = None) -> Array:
+    """Vector ``h`` with ``(I - h h') e_1`` parallel to ``u`` (None: the ones vector) and ``|h|^2 = 2``."""
+    h = unit_vector(u, n, model)
+    root = 1 / math.sqrt(n) if u is None else float(h[0])
     h[0] += 1
     return h * math.sqrt(2 / (2 + 2 * root))
 
 
-def restrict(A: Array) -> Array:
-    """The symmetric matrix `A` as a form on the complement of the ones vector, (n-1) x (n-1)."""
-    h = reflector(A.shape[0], A)
+def restrict(A: Array, u: Array = None) -> Array:
+    """The symmetric matrix `A` as a form on the complement of ``u``, (n-1) x (n-1)."""
+    h = reflector(A.shape[0], A, u)
     w = A @ h
     w = w - (0.5 * (w @ h)) * h
     update = w[:, None] * h[None, :]
     return (A - update - update.T)[1:, 1:]
 
 
-def lift(Z: Array) -> Array:
-    """Columns of `Z` (n-1 coordinates) back in n coordinates, orthogonal to the ones vector."""
+def lift(Z: Array, u: Array = None) -> Array:
+    """Columns of `Z` (n-1 coordinates) back in n coordinates, orthogonal to ``u``."""
     xp = namespace(Z)
     n = Z.shape[0] + 1
-    h = reflector(n, Z)
+    h = reflector(n, Z, u)
     U = xp.concat([xp.zeros((1, Z.shape[1]), dtype=Z.dtype, device=device(Z)), Z], axis=0)
     return U - h[:, None] * (h @ U)[None, :]
 
@@ -67,13 +68,13 @@ def project_simplex(values: Array, total: float) -> Array:
     return xp.clip(shifted - _threshold_below_top(shifted, total), min=0.0)
 
 
-def project_spectraplex(A: Array, total: float) -> tuple[Array, Array]:
-    """Nearest ``W`` to `A` with ``W`` psd, ``W 1 = 0``, ``tr W = total``, as eigenpairs ``(U, l)``, ``l > 0``."""
+def project_spectraplex(A: Array, total: float, u: Array = None) -> tuple[Array, Array]:
+    """Nearest ``W`` to `A` with ``W`` psd, ``W u = 0``, ``tr W = total``, as eigenpairs ``(U, l)``, ``l > 0``."""
     xp = namespace(A)
-    values, Z = xp.linalg.eigh(restrict(A))
+    values, Z = xp.linalg.eigh(restrict(A, u))
     weights = project_simplex(values, total)
     first = int(xp.sum(xp.astype(weights <= 0, xp.int64)))  # eigenvalues come in ascending order
-    return lift(Z[:, first:]), weights[first:]
+    return lift(Z[:, first:], u), weights[first:]
 
 
 def ky_fan_sum(values: Array, count: float) -> float:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ._arrays import Array, like, namespace
 from ._gram import Gram
+from ._scale import mean_of_rows
 
 
 class Sums(NamedTuple):
@@ -23,12 +24,14 @@ class Sums(NamedTuple):
 
 
 class Rows:
-    """A centred table ``X``, dense in any array library, or sparse with its mean kept apart."""
+    """A centred table ``X``, dense in any array library, or sparse with its mean apart, and the points' weights."""
 
-    def __init__(self, host: Array, model: Array, mean: Array = None):
+    def __init__(self, host: Array, model: Array, mean: Array = None, roots: Array = None):
         self.host = host  # NumPy or SciPy, float64
         self.X = like(host, model) if mean is None else host
         self.mean = mean
+        self.weights = None if roots is None else like(roots**2, model)  # None: all 1
+        self.total = float(host.shape[0] if roots is None else np.sum(roots**2))  # of the weights
 
     @property
     def n(self) -> int:
@@ -36,13 +39,22 @@ class Rows:
         return int(self.X.shape[0])
 
     def sums(self, V: Array) -> Sums:
-        """``X'V``, ``V'1`` and the squared norms of the columns of ``V``."""
+        """``X'V``, ``V'1`` and the squared norms of the columns of ``V``, sums in which points have their weights."""
         xp = namespace(V)
-        sizes = xp.sum(V, axis=0)
-        products = self.X.T @ V
+        weighted = V if self.weights is None else V * self.weights[:, None]
+        sizes = xp.sum(weighted, axis=0)
+        products = self.X.T @ weighted
         if self.mean is not None:
             products = products - self.mean[:, None] * sizes
-        return Sums(products, sizes, xp.sum(V * V, axis=0))
+        return Sums(products, sizes, xp.sum(weighted * V, axis=0))
+
+    def sizes(self, V: Array) -> Array:
+        """``V'1`` alone."""
+        return namespace(V).sum(V, axis=0) if self.weights is None else self.weights @ V
+
+    def sums_of_squares(self, V: Array) -> Array:
+        """Squared norms of the columns of ``V`` alone."""
+        return namespace(V).sum(V * V, axis=0) if self.weights is None else self.weights @ (V * V)
 
     def scores(self, centroids: Array) -> Array:
         """``X m_j`` for the columns ``m_j`` of `centroids`, (n, r)."""
@@ -61,9 +73,10 @@ def rows_of(gram: Gram, model: Array) -> Rows:
     For a kernel they are made from its eigenvectors; negative eigenvalues, which no points have, are left out.
     """
     if gram.is_factored:
-        return Rows(gram.factor, model)
+        return Rows(gram.table, model, roots=gram.roots)
     if gram.sparse is not None:
-        return Rows(gram.sparse, model, np.asarray(gram.sparse.mean(axis=0)).ravel())
+        return Rows(gram.table, model, mean_of_rows(gram.table, gram.roots), gram.roots)
     values, vectors = np.linalg.eigh(gram.dense())
     keep = values > 1e-12 * max(float(values[-1]), 0.0)
-    return Rows(vectors[:, keep] * np.sqrt(values[keep]), model)
+    host = vectors[:, keep] * np.sqrt(values[keep])
+    return Rows(host if gram.roots is None else host / gram.roots[:, None], model, roots=gram.roots)

@@ -231,7 +231,7 @@ class Run:
 
 def interior_point(problem: KMeansSDP) -> MixedPoint:
     identity, mean = problem.interior_weights
-    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean)
+    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean, u=problem.direction)
 
 
 def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:

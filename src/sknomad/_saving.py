@@ -13,7 +13,7 @@ from ._certified_kmeans import KMeansCertificate
 from ._cuts import Multipliers
 from ._encoding import Decoder, Encoder, saved
 from ._new_points import Anchors, Correction, Extension, Features
-from ._weights import Copies
+from ._weights import Groups
 from .solvers import SOLVERS
 
 FITTED = re.compile(r"[A-Za-z]\w*_|_[A-Za-z]\w*")
@@ -31,7 +31,7 @@ SHAPES: dict[str, tuple[str | None, ...]] = {
 }
 
 for _class in (
-    KMeansCertificate, Multipliers, Anchors, Correction, Extension, Features, Copies, *SOLVERS.values(),
+    KMeansCertificate, Multipliers, Anchors, Correction, Extension, Features, Groups, *SOLVERS.values(),
 ):  # fmt: skip
     saved(_class)
 

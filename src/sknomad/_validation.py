@@ -81,6 +81,26 @@ def check_finite(X: Array, name: str) -> None:
     )
 
 
+def check_weights(weights: Any, n: int) -> Array:
+    """Positive finite weights of `n` points, as float64."""
+    weights = np.asarray(weights, dtype=np.float64)
+    if weights.shape != (n,):
+        raise ValueError(f"weights must be one number per point, {n} of them, got shape {weights.shape}.")
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
+    if len(wrong):
+        raise ValueError(
+            f"weights must be positive and finite, got {weights[wrong[0]]} at index {wrong[0]}. "
+            "Leave points of weight zero out."
+        )
+    return weights
+
+
+def check_unweighted(gram: Any, what: str) -> None:
+    """Refuse a Gram with weights where `what` knows none."""
+    if gram.roots is not None:
+        raise ValueError(f"gram must have no weights for {what}, got one with weights. Pass the points without them.")
+
+
 def check_distances(distances: Array) -> None:
     """Refuse negative distances."""
     least = float(distances.min())

@@ -4,6 +4,8 @@ For any float ``t``, any ``F`` (n x p), any vector ``a`` and any symmetric ``N >
 
     A = t I + F F' + 1 a' + a 1' - D - N.
 
+With weights ``sqrt(n) u`` takes the place of the vector 1 below, ``u`` the computed direction.
+
 If ``A >= -delta I`` then every feasible ``Q = J + W`` has ``<D, Q> <= 1'N1/n + (K-1)(t + delta) + |F|_F^2``, because
 ``W 1 = 0`` removes ``a``, ``tr W = K - 1``, and ``0 <= W <= I`` bounds ``<F F', W>``. Eigenvalues only suggest good
 ``t`` and ``F``. The proof is that a computed lower triangular ``L`` reproduces ``A``: ``L L'`` is psd whatever ``L``
@@ -16,11 +18,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ._arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_on_gpu, namespace, row_slices
+from ._arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_on_gpu, namespace
 from ._eigen import leading_eigenpairs
-from ._gram import Gram, centring_error
+from ._gram import centring_error
 from ._problem import KMeansSDP
 from ._projections import lift, restrict
+from ._terms import MultiplierSize, Terms, lower_part, multiplier_size
 
 # Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9
@@ -29,7 +32,6 @@ FULL_EIGEN_CPU, FULL_EIGEN_GPU = 3000, 8000
 BLOCK_MARGIN = 1e-6
 # Accuracy of an estimate that only tells whether a proof is worth trying.
 SCREENING = 1e-5
-BLOCK_ROWS = 2048
 
 
 class Shift(NamedTuple):
@@ -38,52 +40,6 @@ class Shift(NamedTuple):
     t: float
     F: Array  # (n, p)
     a: Array  # (n,)
-
-
-class Terms(NamedTuple):
-    """``D`` and ``N`` in float64, row block by row block; ``N`` is what its lower triangle says."""
-
-    gram: Gram
-    N: Any  # (n, n) array, or an object with `rows`
-    model: Array  # an empty float64 array of the library to compute in
-
-    @property
-    def state_model(self) -> Array:
-        """An empty array in the precision of ``N``: enough for suggestions."""
-        state = self.N.T if hasattr(self.N, "rows") else self.N
-        return state[0, :0]
-
-    @property
-    def n(self) -> int:
-        return self.gram.n
-
-    def blocks(self) -> list[slice]:
-        return row_slices(self.n, BLOCK_ROWS)
-
-    def gram_rows(self, block: slice, stop: int) -> Array:
-        """Rows of a matrix that equals ``D`` on the complement of the ones vector, up to column `stop`."""
-        X = self.gram.factor_like(self.model)
-        if X is not None:
-            return X[block, :] @ X[:stop, :].T
-        return self.gram.formed_like(self.model)[block, :stop]
-
-    def multiplier_rows(self, block: slice, stop: int) -> Array:
-        """Rows of the lower triangle of ``N``, zero above the diagonal."""
-        xp = namespace(self.model)
-        rows = self.N.rows(block, stop) if hasattr(self.N, "rows") else self.N[block, :stop]
-        return _lower(xp.clip(double(rows), min=0.0), block)
-
-    def apply(self, V: Array) -> Array:
-        """``(D + N) V``, for a suggestion of eigenvectors only."""
-        xp = namespace(V)
-        X = self.gram.factor_like(V)
-        product = X @ (X.T @ V) if X is not None else self.gram.formed_like(V) @ V
-        if hasattr(self.N, "rows_times") and self.N.T.dtype == V.dtype:
-            parts = [self.N.rows_times(block, V) for block in self.blocks()]
-        else:
-            rows = self.N.rows if hasattr(self.N, "rows") else lambda block, stop: self.N[block, :stop]
-            parts = [xp.astype(xp.clip(rows(block, self.n), min=0.0), V.dtype) @ V for block in self.blocks()]
-        return product + xp.concat(parts, axis=0)
 
 
 class _Operator:
@@ -118,7 +74,9 @@ def estimated_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array
     """What the bound will be about, from Ritz values (not a proof), and the vectors for the proof to start from."""
     terms = Terms(problem.gram, N, model)
     count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
-    U, values, _, _ = leading_eigenpairs(_Operator(terms), count, terms.state_model, start, settled=SCREENING)
+    U, values, _, _ = leading_eigenpairs(
+        _Operator(terms), count, terms.state_model, start, settled=SCREENING, u=problem.direction
+    )
     xp = namespace(values)
     whole = float(xp.sum(values[1:])) if count > 1 else 0.0
     part = (problem.K - 1 - (count - 1)) * float(values[0])
@@ -135,41 +93,20 @@ class Spectrum(NamedTuple):
     error: float  # how far off t0 may be
 
 
-class MultiplierSize(NamedTuple):
-    """Sums over the symmetric ``N`` that its lower triangle stands for."""
-
-    row_sums: Array  # (n,)
-    total: float
-    is_finite: bool
-
-
-def multiplier_size(terms: Terms) -> MultiplierSize:
-    """Row sums of ``N``, from its lower triangle."""
-    xp = namespace(terms.model)
-    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.model))
-    by_row = []
-    for block in terms.blocks():
-        rows = terms.multiplier_rows(block, block.stop)
-        by_row.append(xp.sum(rows, axis=1))
-        by_column[: block.stop] += xp.sum(rows, axis=0)
-        # The diagonal was counted in both.
-        by_column[block] -= xp.linalg.diagonal(rows[:, block.start :])
-    row_sums = xp.concat(by_row) + by_column
-    return MultiplierSize(row_sums, float(xp.sum(row_sums)), bool(xp.all(xp.isfinite(row_sums))))
-
-
 def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, Array]:
     """Eigenvalues above the K-th largest of ``D + N`` (on the complement of the ones vector), and their vectors."""
     xp = namespace(terms.model)
     count = math.floor(K - 1)
     if terms.n <= (FULL_EIGEN_GPU if is_on_gpu(terms.model) else FULL_EIGEN_CPU):
         M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
-        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2))
+        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.gram.direction))
         smallest, error = float(values[0]), 0.0
-        values, U = values[-1 - count :], lift(Z[:, -1 - count :])
+        values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.gram.direction)
     else:
         size = min(count + 1, terms.n - 1)
-        U, values, smallest, change = leading_eigenpairs(_Operator(terms), size, terms.state_model, start)
+        U, values, smallest, change = leading_eigenpairs(
+            _Operator(terms), size, terms.state_model, start, u=terms.gram.direction
+        )
         rounding = 8 * float(xp.finfo(values.dtype).eps) * abs(float(values[-1]))
         error = 4 * change + BLOCK_MARGIN * abs(float(values[0])) + rounding
         U, values = double(U), double(values)
@@ -203,12 +140,14 @@ def make_shift(terms: Terms, spectrum: Spectrum, U: Array, margin: float, size: 
     F = U * xp.sqrt(xp.clip(spectrum.leading - spectrum.t0, min=0.0))
     t = spectrum.t0 + margin
     kappa = max(t, (abs(spectrum.largest) + abs(spectrum.smallest)) / 2)
-    ones = xp.ones((n, 1), dtype=xp.float64, device=device(terms.model))
+    ones = terms.ones
     X = terms.gram.factor_like(terms.model)
-    gram_sums = (X @ (X.T @ ones) if X is not None else terms.gram.formed_like(terms.model) @ ones)[:, 0]
-    row_means = (gram_sums + size.row_sums) / n
-    a = row_means - xp.mean(row_means) / 2 + (kappa - t) / (2 * n)
-    return Shift(t, F, a)
+    column = ones[:, None]
+    gram_sums = X @ (X.T @ column) if X is not None else terms.gram.formed_like(terms.model) @ column
+    row_means = (gram_sums[:, 0] + size.row_sums) / n
+    if terms.gram.direction is None:
+        return Shift(t, F, row_means - xp.mean(row_means) / 2 + (kappa - t) / (2 * n))
+    return Shift(t, F, row_means + ones * ((kappa - t) / (2 * n) - float(ones @ row_means) / (2 * n)))
 
 
 def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> float:
@@ -224,14 +163,15 @@ def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> floa
     residual = square = 0.0
     for block in terms.blocks():
         rows = L[block, : block.stop]
-        error = _lower(_times_lower_transposed(rows, L, terms.blocks()), block) - _rows_of_A(terms, shift, block)
+        error = lower_part(_times_lower_transposed(rows, L, terms.blocks()), block) - _rows_of_A(terms, shift, block)
         residual += 2 * float(xp.sum(xp.sum(error * error, axis=1)))
         square += float(xp.sum(xp.sum(rows * rows, axis=1)))
     backward = math.sqrt(residual) * (1 + gamma(2 * n + 9)) + gamma(n + 3) * (square * (1 + gamma(2 * n)) + trace)
     forming = (
         terms.gram.forming_error
         + gamma(F.shape[1] + 9) * frobenius(F) ** 2
-        + gamma(9) * (float(xp.max(size.row_sums)) + 2 * math.sqrt(n) * frobenius(a) + abs(t))
+        # With weights two more roundings, of the products with the direction.
+        + gamma(9 if terms.gram.direction is None else 11) * (size.largest + 2 * math.sqrt(n) * frobenius(a) + abs(t))
     )
     delta = (backward + forming + 1e-290) * (1 + 1e-10)
     return delta if math.isfinite(delta) else math.inf
@@ -242,10 +182,10 @@ def _rows_of_A(terms: Terms, shift: Shift, block: slice) -> Array:
     xp = namespace(terms.model)
     t, F, a = shift
     stop = block.stop
-    rows = F[block, :] @ F[:stop, :].T + a[block][:, None] + a[:stop][None, :]
+    rows = terms.plus_ones_times(F[block, :] @ F[:stop, :].T, a, block, stop)
     rows = rows - terms.gram_rows(block, stop) - terms.multiplier_rows(block, stop)
     rows[:, block.start :] += t * xp.eye(stop - block.start, dtype=xp.float64, device=device(terms.model))
-    return _lower(rows, block)
+    return lower_part(rows, block)
 
 
 def _times_lower_transposed(rows: Array, L: Array, blocks: list[slice]) -> Array:
@@ -255,11 +195,6 @@ def _times_lower_transposed(rows: Array, L: Array, blocks: list[slice]) -> Array
     return namespace(rows).concat(parts, axis=1)
 
 
-def _lower(rows: Array, block: slice) -> Array:
-    """`rows` (of a matrix, up to some column) with everything above the diagonal set to zero."""
-    return namespace(rows).tril(rows, k=block.start)
-
-
 def _factor_in_place(L: Array, blocks: list[slice]) -> bool:
     """Overwrite the lower triangle of `L` by its Cholesky factor, block column by block column; False on breakdown."""
     xp = namespace(L)
@@ -267,7 +202,7 @@ def _factor_in_place(L: Array, blocks: list[slice]) -> bool:
         below = slice(block.stop, L.shape[0])
         left = slice(0, block.start)
         if block.start:
-            L[block, block] = L[block, block] - _lower(L[block, left] @ L[block, left].T, slice(0, 0))
+            L[block, block] = L[block, block] - lower_part(L[block, left] @ L[block, left].T, slice(0, 0))
         try:
             corner = xp.linalg.cholesky(_mirrored(L[block, block]))
         except Exception:  # each library has its own error for "not positive definite"
@@ -290,9 +225,12 @@ def _mirrored(lower: Array) -> Array:
 
 def _bound(problem: KMeansSDP, size: MultiplierSize, shift: Shift, delta: float) -> float:
     """``1'N1/n + (K-1)(t + delta) + |F|_F^2``, rounded up."""
-    n, K = problem.n, problem.K
-    mean = size.total / n * (1 + gamma(2 * n + 2))
+    n, K, is_weighted = problem.n, problem.K, problem.direction is not None
+    # The computed direction is a multiple of the true one, that factor 1 up to n roundings, and three roundings of each
+    # entry off: the first matters for its norm, the second also because W does not quite annihilate it.
+    mean = size.total / n * (1 + gamma(4 * n + 40 if is_weighted else 2 * n + 2))
+    direction_error = 7 * UNIT_ROUNDOFF * math.sqrt(n) * frobenius(shift.a) if is_weighted else 0.0
     excess = frobenius(shift.F) ** 2 * (1 + gamma(n * shift.F.shape[1] + 4))
     level = (K - 1) * (shift.t + delta)
     pad = 8 * UNIT_ROUNDOFF * (mean + excess + (K - 1) * (abs(shift.t) + delta))
-    return mean + excess + level + pad + centring_error(problem.gram)
+    return mean + excess + level + pad + centring_error(problem.gram) + direction_error

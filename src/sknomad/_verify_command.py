@@ -61,8 +61,10 @@ def describe(result: Verification, rows: int) -> str:
     """In plain words."""
     kind = "k-means" if result.claim == "kmeans" else "NOMAD"
     data = "those it was made for" if result.same_data else "not, to the bit, those it was made for"
-    if rows != result.n:
-        data = f"{rows} points, others than those it was made for"
+    if result.n_data != result.n:
+        data = f"{result.n_data} points, others than those it was made for"
+    elif rows != result.n:
+        data += f"; {rows} rows, {result.n} of them distinct"
     lines = [
         f"certificate   {kind}, K = {result.K:g}, {result.n} points, grade {result.grade}",
         f"data          {data}",

@@ -1,78 +1,136 @@
-"""Weights that count points: a point of weight three is three equal points.
+"""Weights and equal points: the points of the program, and what their results say of the points given.
 
-The program knows equal points only. Whole weights are therefore exactly what they say: rows are repeated, and what is
-found is read off the first copy of each. Points of weight zero take no part and are placed like new ones.
+Equal points are one point with the sum of their weights: that is exact, see docs/weights.md. Points of weight zero take
+no part and are placed like new ones.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight
 
-from ._arrays import Array, given_model, to_numpy
+from ._arrays import Array, given_model, is_sparse, to_numpy
+from ._equal_rows import equal_rows
 
 
 @dataclass(frozen=True)
-class Copies:
-    """Which point every repeated row is a copy of."""
+class Groups:
+    """Which point of the program stands for each given one."""
 
-    of: Array  # (number of copies,)
-    first: Array  # (n,) first copy of each point, -1 where there is none
+    of: Array  # (n,) its index, -1 for points of weight zero
+    first: Array  # (m,) a given point of each
+    own: Array = field(repr=False)  # (n,) weights of the given points
 
-    def repeated(self, X: Array, *, pairwise: bool) -> Array:
-        """`X` with its rows repeated, and its columns too where they stand for the same points."""
-        return self.columns(X[self.of], pairwise=pairwise)
+    @property
+    def weights(self) -> Array:
+        """Of the points of the program, (m,)."""
+        present = self.present
+        return np.bincount(self.of[present], weights=self.own[present], minlength=len(self.first))
 
-    def columns(self, X: Array, *, pairwise: bool) -> Array:
-        """`X` with its columns repeated where they stand for the training points."""
-        return X[:, self.of] if pairwise else X
+    @property
+    def roots(self) -> Array:
+        """Of these weights."""
+        return np.sqrt(self.weights)
 
     @property
     def present(self) -> Array:
-        """The points that have a copy."""
-        return np.flatnonzero(self.first >= 0)
+        """The given points that have a weight."""
+        return np.flatnonzero(self.of >= 0)
 
     @property
     def absent(self) -> Array:
-        """The points of weight zero."""
-        return np.flatnonzero(self.first < 0)
+        """The given points of weight zero."""
+        return np.flatnonzero(self.of < 0)
+
+    def merged(self, X: Array, *, pairwise: bool) -> Array:
+        """The rows of `X` for the points of the program, and the columns too where they stand for points."""
+        return self.columns(X[self.first], pairwise=pairwise)
+
+    def columns(self, X: Array, *, pairwise: bool) -> Array:
+        """`X` with the columns of the program's points only, where columns stand for training points."""
+        return X[:, self.first] if pairwise else X
 
     def given(self, values: Array, fill: Any) -> Array:
-        """Values of the points from those of their copies; `fill` where there are none."""
-        result = np.full((len(self.first), *values.shape[1:]), fill, dtype=values.dtype)
-        result[self.present] = values[self.first[self.present]]
+        """Values of the given points from those of the program's; `fill` for points of weight zero."""
+        result = np.full((len(self.of), *values.shape[1:]), fill, dtype=values.dtype)
+        result[self.present] = values[self.of[self.present]]
         return result
 
-    def square(self, Q: Any) -> Any:
-        """The mean of a square matrix over the copies of each two points: times the weights its rows still sum to one.
+    def square(self, Q: Any, K: float) -> Any:
+        """The affinity of the given points from that of the program's, sparse where `Q` is; zero without weight.
 
-        Sparse where `Q` is; zero for points of weight zero.
+        Should ``K`` exceed the number of distinct points, what is left of the trace goes to the diagonal, within groups
+        of equal points: it changes no value.
         """
-        counts = np.bincount(self.of, minlength=len(self.first))
-        shares = 1 / counts[self.of]
-        mean: Any = sp.csr_matrix((shares, (self.of, np.arange(len(self.of)))), shape=(len(counts), len(self.of)))
-        return mean @ Q @ mean.T
+        n, m, present = len(self.of), len(self.first), self.present
+        spread: Any = sp.csr_matrix((np.ones(len(present)), (present, self.of[present])), shape=(n, m))
+        result = spread @ Q @ spread.T
+        if m >= K or len(present) == m:
+            return result
+        share = (K - m) / (len(present) - m)
+        alone: Any = sp.csr_matrix((share / self.own[present], (present, present)), shape=(n, n))
+        return (1 - share) * result + (alone if is_sparse(result) else alone.toarray())
 
 
-def read_copies(sample_weight: Any, X: Array) -> Copies | None:
-    """The copies that whole weights ask for; None where every point counts once."""
-    if sample_weight is None:
+def read_groups(sample_weight: Any, X: Array, *, pairwise: bool, takes_weights: bool = True) -> Groups | None:
+    """The points of the program for the rows of `X`; None where they are the rows themselves, each counted once.
+
+    Parameters
+    ----------
+    sample_weight : array-like of shape (n,), or None
+    X : array or CSR matrix
+    pairwise : bool
+        Whether columns stand for the same points as rows: equal points have equal rows and columns.
+    takes_weights : bool
+        Whether the solver does; without it equal points stay apart.
+    """
+    weights = _check(sample_weight, X)
+    if not takes_weights:
+        if np.any(weights != 1):
+            raise ValueError(
+                "sample_weight must be None for a solver that knows no weights, got weights. "
+                'Use solver="auto", "admm" or "soft".'
+            )
         return None
-    weights = _check_sample_weight(sample_weight if given_model(sample_weight) is None else to_numpy(sample_weight), X)
-    wrong = np.flatnonzero((weights < 0) | (weights != np.floor(weights)) | ~np.isfinite(weights))
+    present = np.flatnonzero(weights > 0)
+    of, first = equal_rows(_compared(X, present, pairwise))
+    if len(first) < 2:  # a program needs two points, be they equal
+        of = first = np.arange(len(present))
+    if len(first) == X.shape[0] and np.all(weights == 1):
+        return None
+    index = np.full(X.shape[0], -1)
+    index[present] = of
+    return Groups(index, present[first], weights)
+
+
+def _compared(X: Any, present: Array, pairwise: bool) -> Any:
+    """The rows that tell points apart; of matrices as they will be used, symmetric."""
+    if not pairwise:
+        return X if len(present) == X.shape[0] else X[present]
+    if X.shape[0] != X.shape[1]:  # refused later, by name
+        return X[present]
+    table = (X.toarray() if is_sparse(X) else X)[np.ix_(present, present)]
+    return table / 2 + table.T / 2
+
+
+def _check(sample_weight: Any, X: Array) -> Array:
+    """Weights as float64: nonnegative, finite, at least two of them positive."""
+    if sample_weight is None:
+        return np.ones(X.shape[0])
+    given = sample_weight if given_model(sample_weight) is None else to_numpy(sample_weight)
+    weights = np.asarray(_check_sample_weight(given, X, dtype=np.float64), dtype=np.float64)
+    wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
     if len(wrong):
         raise ValueError(
-            f"sample_weight must hold whole numbers >= 0, how often each point counts, got {weights[wrong[0]]} at "
-            f"index {wrong[0]}. Scale the weights to whole numbers: the solution depends only on their ratios."
+            f"sample_weight must hold finite numbers >= 0, got {weights[wrong[0]]} at index {wrong[0]}. "
+            "A point of weight zero takes no part."
         )
-    if weights.sum() < 2:
-        raise ValueError(f"sample_weight must leave at least 2 points, got a sum of {weights.sum():g}.")
-    if np.all(weights == 1):
-        return None
-    counts = weights.astype(np.int64)
-    starts = np.cumsum(counts) - counts
-    return Copies(np.repeat(np.arange(len(counts)), counts), np.where(counts > 0, starts, -1))
+    if np.count_nonzero(weights) < 2:
+        raise ValueError(
+            f"sample_weight must leave at least 2 points, got {np.count_nonzero(weights)} of positive weight."
+        )
+    return weights

@@ -27,6 +27,7 @@ __all__ = [
     "SoftAssignment",
     "configured",
     "resolve",
+    "takes_weights",
 ]
 
 # What users choose by name.
@@ -38,6 +39,8 @@ SOLVERS: dict[str, Any] = {
     "burer_monteiro": BurerMonteiro,
     "reference": Reference,
 }
+# Those of the paper and of others know the vector of ones only.
+WITHOUT_WEIGHTS = (ConditionalGradient, BurerMonteiro, Reference)
 
 
 def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:
@@ -49,10 +52,26 @@ def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:
     >>> type(resolve("auto", KMeansSDP(Gram.from_data([[0.0], [1.0]]), 1))).__name__
     'Auto'
     """
-    if hasattr(solver, "iterates") and not isinstance(solver, type):
-        return solver
-    check_choice(solver, "solver", SOLVERS)
-    return Auto.for_tolerance(tol) if solver == "auto" else SOLVERS[solver]()
+    if not (hasattr(solver, "iterates") and not isinstance(solver, type)):
+        check_choice(solver, "solver", SOLVERS)
+        solver = Auto.for_tolerance(tol) if solver == "auto" else SOLVERS[solver]()
+    if problem.direction is not None and not takes_weights(solver):
+        raise ValueError(
+            f"problem must have no weights for {type(solver).__name__}, got a Gram with weights. "
+            'Use solver="auto", "admm" or "soft".'
+        )
+    return solver
+
+
+def takes_weights(solver: Any) -> bool:
+    """Whether a solver can be given the weighted program; those of other makers are taken at their word.
+
+    Examples
+    --------
+    >>> takes_weights(ADMM()), takes_weights(BurerMonteiro())
+    (True, False)
+    """
+    return not isinstance(solver, WITHOUT_WEIGHTS)
 
 
 def configured(solver: Any, tol: float, device: str, random_state: Any) -> Any:

@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .._arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
+from .._direction import direction_like
 from .._eigen import fresh_vectors
 from .._points import SoftPoint, SpectralPoint
 from .._problem import KMeansSDP
@@ -112,7 +113,7 @@ class ADMM:
         model = choose_device(self.device, problem.n)
         T, rho = self._initial_state(problem, start, model)
         gram = GramOperator(problem.gram, model)
-        leading = LeadingProjector(problem.K - 1, EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU)
+        leading = _leading_projector(problem, model)
         step, residuals = 0, Residuals(1.0, 1.0)
         if start is not None and "T" in start.extra:
             step = int(start.extra["step"])
@@ -131,20 +132,20 @@ class ADMM:
             step += 1
             U, weights = project(StepMatrix(T, gram, rho))
             if anchor is not None:
-                residuals = advance_and_measure(T, U, weights, REFLECTION)
+                residuals = advance_and_measure(T, U, weights, REFLECTION, gram.u)
                 anchor.average(T, row_blocks(problem.n))
                 if anchor.is_spent(residuals.primal, step):
                     rho *= _rebalance(T, residuals, ANCHORED_BIAS)
                     anchor = Anchor(T)
             elif step % self.balance_every == 0 or step == 1:
                 if trusted > -math.inf and step >= SETTLED:
-                    value = SpectralPoint(U, weights).value(problem.gram)
+                    value = SpectralPoint(U, weights, gram.u).value(problem.gram)
                     trusted = trusted if value <= trusted and step < LONGEST_TRUST else -math.inf
-                residuals = advance_and_measure(T, U, weights, self.relaxation)
+                residuals = advance_and_measure(T, U, weights, self.relaxation, gram.u)
             else:
-                advance(T, U, weights, self.relaxation)
+                advance(T, U, weights, self.relaxation, gram.u)
             iterate = Iterate(
-                SpectralPoint(U, weights),
+                SpectralPoint(U, weights, gram.u),
                 N=NegativePart(T, rho),
                 residuals={"primal_residual": residuals.primal, "dual_residual": residuals.dual, "penalty": rho},
                 extra={
@@ -161,7 +162,7 @@ class ADMM:
                 yield from polish(iterate, step, rho, gram, partial(self._continued_projector, problem, model, iterate))
 
     def _continued_projector(self, problem: KMeansSDP, model: Array, iterate: Iterate) -> Projector:
-        leading = LeadingProjector(problem.K - 1, EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU)
+        leading = _leading_projector(problem, model)
         leading.restore(iterate.extra, model)
         return self._projector(problem, model, leading)
 
@@ -182,17 +183,22 @@ class ADMM:
         scale = 1.0 if self.penalty == "auto" else float(self.penalty)
         rho = scale * problem.gram.norm / math.sqrt(problem.K)
         if start is None:
-            return cold_state(problem.n, model), rho
+            return cold_state(problem.n, model, direction_like(problem.direction, model)), rho
         if "T" in start.extra:
             return namespace(model).asarray(like(start.extra["T"], model), copy=True), float(start.extra["rho"])
         return warm_state(problem, start, rho, model), rho
 
     def _projector(self, problem: KMeansSDP, model: Array, leading: LeadingProjector) -> Projector:
         if problem.n <= self.exact_below:
-            return lambda A: project_spectraplex(A.formed(), problem.K - 1)
+            return lambda A: project_spectraplex(A.formed(), problem.K - 1, A.gram.u)
         if problem.n <= FORM_BELOW:
             return lambda A: leading.project(A.formed())
         return leading.project
+
+
+def _leading_projector(problem: KMeansSDP, model: Array) -> LeadingProjector:
+    limit = EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU
+    return LeadingProjector(problem.K - 1, limit, direction_like(problem.direction, model))
 
 
 def _is_soft(start: Iterate | None) -> bool:
@@ -202,7 +208,7 @@ def _is_soft(start: Iterate | None) -> bool:
 def _first_columns(problem: KMeansSDP, start: Iterate | None, model: Array) -> Array:
     """Vectors that span most of a good ``Q``: those of the start, or random ones."""
     if start is None:
-        return fresh_vectors(problem.n, min(math.ceil(4 * problem.K), problem.n - 1), model)
+        return fresh_vectors(problem.n, min(math.ceil(4 * problem.K), problem.n - 1), model, problem.direction)
     return like(start.point.root(), model)
 
 

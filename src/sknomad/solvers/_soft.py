@@ -4,7 +4,7 @@ With a nonnegative ``V`` (n x r) whose rows sum to one, ``Q = V diag(V'1)^-1 V'`
 ``tr Q = K``. For a multiplier ``lam`` of that one, rows are updated in closed form, as Lloyd's algorithm updates
 labels: row i maximises ``sum_j v_j (2 x_i.m_j - |m_j|^2 + lam c_j) - lam v_j^2 / s_j`` over the simplex, where ``m_j``
 are the cells' centroids, ``s_j`` their sizes and ``c_j = |v_j|^2 / s_j^2``. Fixed points are the KKT points of the
-problem.
+problem. With weights all sums over points are weighted, and nothing else changes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from .._arrays import Array, choose_device, itemsize, like, namespace
+from .._arrays import Array, choose_device, itemsize, like, namespace, to_numpy
+from .._direction import direction_like
 from .._points import FactorPoint, MixedPoint, SoftPoint
 from .._problem import KMeansSDP
 from .._rows import Rows, Sums, rows_of
@@ -28,7 +29,7 @@ from .._validation import check_integer, check_real
 FIRST_RANK = 4
 # n x r arrays alive at the worst moment of a sweep.
 ARRAYS_OF_A_SWEEP = 8.5
-# Cells of fewer points than this are empty.
+# Cells of fewer points than this are empty; with weights, of less than this many mean weights.
 SMALLEST_CELL = 1e-6
 # Points that k-means++ looks at for each cell; more change nothing but the time.
 SAMPLE_PER_CELL, SMALLEST_SAMPLE = 20, 10_000
@@ -103,7 +104,7 @@ class SoftAssignment:
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per `sweeps` row updates, until neither they nor a larger rank raise the value."""
         model = choose_device(self.device, problem.n)
-        rows = rows_of(problem.gram, model)
+        rows, u = rows_of(problem.gram, model), direction_like(problem.direction, model)
         state = self._initial_state(problem, rows, model, start)
         done = {} if start is None else start.extra
         growth_left = int(done.get("growth_left", self.max_growth if self.rank == "auto" else 0))
@@ -116,7 +117,7 @@ class SoftAssignment:
                 best = max(best, value)
                 progress = {"best": best, "stalled": stalled, "growth_left": growth_left}
                 yield Iterate(
-                    SoftPoint(state.V),
+                    SoftPoint(state.V, u),
                     residuals={"trace_residual": abs(trace - problem.K) / problem.K, "rank": float(state.V.shape[1])},
                     extra={"lam": state.lam, "thresholds": state.thresholds, **progress},
                 )
@@ -129,14 +130,14 @@ class SoftAssignment:
 
     def _initial_state(self, problem: KMeansSDP, rows: Rows, model: Array, start: Iterate | None) -> _State:
         """Continue from soft assignments, or spread cells by k-means++."""
-        if start is not None and (V := _assignments_of(start)) is not None:
+        if start is not None and (V := _assignments_of(start, problem.direction)) is not None:
             V, thresholds = like(V, model), start.extra.get("thresholds")
             lam = float(start.extra.get("lam", _natural_multiplier(problem, V.shape[1])))
             return _State(V, lam, None if thresholds is None else like(thresholds, model))
         rank = self.first_rank(problem)
         centroids = like(_spread_centroids(rows, rank, self.random_state).T, model)
         lam = 0.1 * _natural_multiplier(problem, rank)
-        sizes = namespace(centroids).full_like(centroids[0, :], problem.n / rank)
+        sizes = namespace(centroids).full_like(centroids[0, :], rows.total / rank)
         scores = 2 * rows.scores(centroids) - namespace(centroids).sum(centroids**2, axis=0)
         V, thresholds = project_rows(scores, sizes / (2 * lam), None)
         return _State(V, lam, thresholds)
@@ -147,11 +148,11 @@ def _natural_multiplier(problem: KMeansSDP, rank: int) -> float:
     return max(problem.gram.trace, problem.gram.norm) / rank
 
 
-def _assignments_of(start: Iterate) -> Array:
+def _assignments_of(start: Iterate, u: Array) -> Array:
     point = start.point.base if isinstance(start.point, MixedPoint) else start.point
     if isinstance(point, SoftPoint):
         return point.V
-    return point.as_soft().V if isinstance(point, FactorPoint) else None
+    return point.as_soft(u).V if isinstance(point, FactorPoint) else None
 
 
 def _spread_centroids(rows: Rows, rank: int, seed: int) -> Array:
@@ -159,7 +160,8 @@ def _spread_centroids(rows: Rows, rank: int, seed: int) -> Array:
     n_sample = min(rows.n, max(SAMPLE_PER_CELL * rank, SMALLEST_SAMPLE))
     generator = np.random.default_rng(seed)
     indices = np.arange(rows.n) if n_sample == rows.n else np.sort(generator.choice(rows.n, n_sample, replace=False))
-    return kmeans_plusplus(rows.take(indices), rank, random_state=seed)[0]
+    weights = None if rows.weights is None else np.asarray(to_numpy(rows.weights), dtype=np.float64)[indices]
+    return kmeans_plusplus(rows.take(indices), rank, sample_weight=weights, random_state=seed)[0]
 
 
 def _sweep(problem: KMeansSDP, rows: Rows, state: _State, count: int) -> _State:
@@ -167,13 +169,13 @@ def _sweep(problem: KMeansSDP, rows: Rows, state: _State, count: int) -> _State:
     natural = _natural_multiplier(problem, state.V.shape[1])
     V, lam, thresholds = state
     for _ in range(count):
-        V = _without_empty_cells(V)
+        V = _without_empty_cells(rows, V)
         sums = rows.sums(V)
         # A larger multiplier makes assignments softer, and the trace with them smaller.
         lam = lam * float(namespace(V).sum(sums.squares / sums.sizes)) / problem.K
         lam = min(max(lam, natural / MULTIPLIER_RANGE), natural * MULTIPLIER_RANGE)
         V, thresholds = project_rows(row_scores(rows, sums, lam), sums.sizes / (2 * lam), thresholds)
-    return _State(_without_empty_cells(V), lam, thresholds)
+    return _State(_without_empty_cells(rows, V), lam, thresholds)
 
 
 def _settle_trace(problem: KMeansSDP, rows: Rows, state: _State) -> _State:
@@ -189,8 +191,8 @@ def _settle_trace(problem: KMeansSDP, rows: Rows, state: _State) -> _State:
     def update(log_lam: float, thresholds: Array) -> tuple[_State, float]:
         lam = math.exp(log_lam)
         V, thresholds = project_rows(gains + lam * costs, sums.sizes / (2 * lam), thresholds)
-        sizes = xp.clip(xp.sum(V, axis=0), min=SMALLEST_CELL)
-        return _State(V, lam, thresholds), math.log(float(xp.sum(xp.sum(V * V, axis=0) / sizes)) / aim)
+        trace = float(xp.sum(rows.sums_of_squares(V) / xp.clip(rows.sizes(V), min=_smallest_cell(rows))))
+        return _State(V, lam, thresholds), math.log(trace / aim)
 
     aim = problem.K * (1 - TRACE_TOLERANCE / 2)
     x = math.log(state.lam)
@@ -203,7 +205,7 @@ def _settle_trace(problem: KMeansSDP, rows: Rows, state: _State) -> _State:
         candidate, new_excess = update(x + step, candidate.thresholds)
         slope = min((new_excess - excess) / step, -0.05) if step else slope
         x, excess = x + step, new_excess
-    return candidate._replace(V=_without_empty_cells(candidate.V))
+    return candidate._replace(V=_without_empty_cells(rows, candidate.V))
 
 
 def row_scores(rows: Rows, sums: Sums, lam: float) -> Array:
@@ -243,9 +245,13 @@ def project_rows(scores: Array, weights: Array, thresholds: Array) -> tuple[Arra
     return V / total[:, None], thresholds
 
 
-def _without_empty_cells(V: Array) -> Array:
+def _smallest_cell(rows: Rows) -> float:
+    return SMALLEST_CELL * rows.total / rows.n
+
+
+def _without_empty_cells(rows: Rows, V: Array) -> Array:
     xp = namespace(V)
-    occupied = xp.sum(V, axis=0) > SMALLEST_CELL
+    occupied = rows.sizes(V) > _smallest_cell(rows)
     if bool(xp.all(occupied)):
         return V
     V = xp.take(V, xp.nonzero(occupied)[0], axis=1)

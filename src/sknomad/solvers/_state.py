@@ -10,6 +10,7 @@ import math
 from typing import Any, NamedTuple
 
 from .._arrays import Array, device, double, like, namespace, row_slices
+from .._direction import direction_like, mean_rows
 from .._gram import Gram
 from .._points import Point, SoftPoint
 from .._problem import KMeansSDP
@@ -38,6 +39,7 @@ class GramOperator:
 
     def __init__(self, gram: Gram, model: Array):
         self.n = gram.n
+        self.u = direction_like(gram.direction, model)
         self.X: Any = gram.factor_like(model) if gram.is_factored and 2 * gram.factor.shape[1] < gram.n else None
         self.D: Any = None if self.X is not None else like(gram.dense(), model)
 
@@ -70,19 +72,19 @@ class StepMatrix:
         return A
 
 
-def advance(T: Array, U: Array, weights: Array, relaxation: float) -> None:
-    """``T <- T + relaxation (Q - R)`` in place, for ``Q = J + U diag(weights) U'``."""
+def advance(T: Array, U: Array, weights: Array, relaxation: float, u: Array = None) -> None:
+    """``T <- T + relaxation (Q - R)`` in place, for ``Q = J + U diag(weights) U'``, ``J = u u'``."""
     for block in row_blocks(T.shape[0]):
-        T[block, :] += relaxation * _step(T, U, weights, block)
+        T[block, :] += relaxation * _step(T, U, weights, block, u)
 
 
-def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float) -> Residuals:
+def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, u: Array = None) -> Residuals:
     """As `advance`, with the residuals, which cost about as much again."""
     xp = namespace(T)
     gap = change = positive = negative = 0.0
     for block in row_blocks(T.shape[0]):
         before = xp.clip(T[block, :], min=0.0)
-        step = _step(T, U, weights, block)
+        step = _step(T, U, weights, block, u)
         T[block, :] += relaxation * step
         after = xp.clip(T[block, :], min=0.0)
         gap += _square(step)
@@ -93,10 +95,10 @@ def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float) -
     return Residuals(math.sqrt(gap / max(positive, tiny)), math.sqrt(change / max(negative, tiny)))
 
 
-def _step(T: Array, U: Array, weights: Array, block: slice) -> Array:
+def _step(T: Array, U: Array, weights: Array, block: slice, u: Array) -> Array:
     """Rows of ``Q - R``."""
     xp = namespace(T)
-    return (U[block, :] * weights) @ U.T - (xp.clip(T[block, :], min=0.0) - 1 / T.shape[0])
+    return (U[block, :] * weights) @ U.T - (xp.clip(T[block, :], min=0.0) - mean_rows(u, T.shape[0], block))
 
 
 def rescale_multiplier(T: Array, factor: float) -> None:
@@ -107,9 +109,12 @@ def rescale_multiplier(T: Array, factor: float) -> None:
         T[block, :] = xp.where(part < 0, part / factor, part)
 
 
-def cold_state(n: int, model: Array) -> Array:
-    """``T = J``: no multiplier, every entry equal."""
-    return namespace(model).full((n, n), 1 / n, dtype=model.dtype, device=device(model))
+def cold_state(n: int, model: Array, u: Array = None) -> Array:
+    """``T = J``: no multiplier, without weights every entry equal."""
+    T = namespace(model).full((n, n), 1 / n, dtype=model.dtype, device=device(model))
+    for block in [] if u is None else row_blocks(n):
+        T[block, :] = mean_rows(u, n, block)
+    return T
 
 
 def warm_state(problem: KMeansSDP, start: Iterate, rho: float, model: Array) -> Array:
@@ -124,17 +129,24 @@ def warm_state(problem: KMeansSDP, start: Iterate, rho: float, model: Array) -> 
 
 
 def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, model: Array) -> Array:
-    """Start at the dual guess ``N_ij = max(0, (y_i + y_j)/2 - D_ij)`` of the row multipliers ``y``, zero diagonal."""
+    """Start at the dual guess ``N_ij = max(0, (y_i + y_j)/2 - D_ij)`` of the row multipliers ``y``, zero diagonal.
+
+    With weights ``q_i q_j`` times that, as for a pair of groups of equal points: ``D`` has these factors already.
+    """
     xp = namespace(model)
     V = like(point.V, model)
     gram = GramOperator(problem.gram, model)
     y = row_multipliers(problem, V, lam)
-    scaled = V / xp.sum(V, axis=0)
+    q = direction_like(problem.gram.roots, model)
+    B = V if q is None else V * q[:, None]
+    sizes = xp.sum(V if q is None else B * q[:, None], axis=0)
+    scaled = B / sizes
     T = cold_state(problem.n, model)
     for block in row_blocks(problem.n):
-        N = xp.clip((y[block, None] + y[None, :]) / 2 - gram.rows(block), min=0.0)
-        T[block, :] = scaled[block, :] @ V.T - N / rho
-    diagonal = xp.sum(scaled * V, axis=1)
+        pairs = (y[block, None] + y[None, :]) / 2
+        N = xp.clip((pairs if q is None else pairs * mean_rows(q, problem.n, block)) - gram.rows(block), min=0.0)
+        T[block, :] = scaled[block, :] @ B.T - N / rho
+    diagonal = xp.sum(scaled * B, axis=1)
     _set_diagonal(T, diagonal)
     return T
 

@@ -1,0 +1,83 @@
+"""What is read off a point: products and single entries of ``Q`` without forming it, and ``Q`` without its weights."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ._arrays import Array, to_numpy
+from ._gram import Gram
+from ._points import DensePoint, MixedPoint, Point, SpectralPoint
+
+
+@dataclass(frozen=True)
+class PlainPoint:
+    """``Q_ij = Z_ij / (q_i q_j)`` for a point ``Z`` of the weighted program: what equal points would have."""
+
+    base: Point  # Z
+    roots: Array  # (n,) q, the roots of the weights
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        return self.base.n
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        block = np.asarray(to_numpy(self.base.rows(start, stop)), dtype=np.float64)
+        return block / (self.roots[start:stop, None] * self.roots)
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        everyone = np.arange(self.n)
+        return float(entries(self, everyone, everyone).sum())
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>`` for the weighted ``D`` and ``Z``: the same number as for points repeated."""
+        return self.base.value(gram)
+
+    def root(self) -> Array:
+        """``B`` of the base, row by row over the roots."""
+        return self.base.root() / self.roots[:, None]
+
+
+def plain(point: Point, roots: Array) -> Point:
+    """`point` as an affinity of points: itself where there are no weights (`roots` None)."""
+    return point if roots is None else PlainPoint(point, roots)
+
+
+def product(point: Point, columns: Array) -> Array:
+    """``Q`` times an n x k NumPy array, through the factor where there is one: no n x n array."""
+    if isinstance(point, MixedPoint):
+        lifted = point.identity * columns + point.mean * _times_mean(columns, point.u)
+        return point.base_weight * product(point.base, columns) + lifted
+    if isinstance(point, DensePoint):
+        return np.asarray(to_numpy(point.Q), dtype=np.float64) @ columns
+    root = point.root()
+    result = root @ (root.T @ columns)
+    return result + _times_mean(columns, point.u) if isinstance(point, SpectralPoint) else result
+
+
+def _times_mean(columns: Array, u: Array) -> Array:
+    """``J`` times columns."""
+    return columns.mean(axis=0) if u is None else to_numpy(u)[:, None] * (to_numpy(u) @ columns)
+
+
+def _mean_entries(i: Array, j: Array, n: int, u: Array, weight: float = 1.0) -> Array:
+    """Entries of ``weight * J``."""
+    return weight / n if u is None else weight * (to_numpy(u)[i] * to_numpy(u)[j])
+
+
+def entries(point: Point, i: Array, j: Array) -> Array:
+    """The entries ``Q[i, j]`` for two index vectors, through the factor where there is one."""
+    if isinstance(point, MixedPoint):
+        lifted = point.identity * (i == j) + _mean_entries(i, j, point.n, point.u, point.mean)
+        return point.base_weight * entries(point.base, i, j) + lifted
+    if isinstance(point, PlainPoint):
+        return entries(point.base, i, j) / (point.roots[i] * point.roots[j])
+    if isinstance(point, DensePoint):
+        return np.asarray(to_numpy(point.Q), dtype=np.float64)[i, j]
+    root = point.root()
+    result = np.einsum("kr,kr->k", root[i], root[j])
+    return result + _mean_entries(i, j, point.n, point.u) if isinstance(point, SpectralPoint) else result

@@ -1,0 +1,109 @@
+"""Sizes that leave float64, weights as scales of rows, and the steps by which new rows join those of a `Gram`."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.linalg as la
+import scipy.sparse as sp
+
+from ._arrays import Array, is_sparse
+from ._validation import check_weights
+
+# Outside this range squares of the numbers, or squares of those, leave float64.
+SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
+# The same for the roots of weights, whose products with those numbers must not leave it either.
+SMALLEST_ROOT, LARGEST_ROOT = 1e-5, 1e5
+
+
+@dataclass(frozen=True)
+class Frame:
+    """The steps that turn given rows into those that `Gram` holds; new points must take the same ones."""
+
+    first: int = 0  # exponent of the power of two that given numbers are divided by
+    origin: Array = None  # the first row, subtracted next; None where rows are not centred (kernels, sparse data)
+    second: int = 0  # exponent of the power of two that differences are divided by
+    mean: Array = None  # of those, subtracted last
+
+    def place(self, rows: Array) -> Array:
+        """Rows in the units of the Gram matrix and, for dense data, about the mean of the points it was made of."""
+        rows = divided(rows, self.first)
+        return rows if self.origin is None else divided(rows - self.origin, self.second) - self.mean
+
+
+def mean_of_rows(X: Array, roots: Array) -> Array:
+    """The mean of the rows of a table, weighted by the squares of `roots` unless that is None."""
+    if roots is None:
+        return np.asarray(X.mean(axis=0)).ravel()
+    shares = (roots / la.norm(roots)) ** 2
+    return np.asarray(X.T @ shares).ravel()
+
+
+def roots_of(weights: Any, n: int) -> tuple[Array, int]:
+    """The roots of checked weights, divided by the power of two returned; (None, 0) without weights."""
+    if weights is None:
+        return None, 0
+    roots = np.sqrt(check_weights(weights, n))
+    size = float(roots.max())
+    if SMALLEST_ROOT <= size <= LARGEST_ROOT:
+        return roots, 0
+    exponent = math.frexp(size)[1]
+    warnings.warn(
+        f"weights have a size far from 1: they were divided by 2**{2 * exponent}, and bounds are for the divided ones. "
+        "Rescale them to choose the units yourself.",
+        UserWarning,
+        stacklevel=3,
+    )
+    return np.ldexp(roots, -exponent), exponent
+
+
+def scaled_rows(X: Array, roots: Array) -> Array:
+    """``diag(roots) X``."""
+    if is_sparse(X):
+        data = X.data * np.repeat(roots, np.diff(X.indptr))
+        return sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+    return X * roots[:, None]
+
+
+def power_of_two(exponent: int) -> float:
+    """``2**exponent``, or infinity (or zero) where float64 has no such number."""
+    return math.ldexp(1.0, exponent) if exponent < 1024 else math.inf
+
+
+def tame(A: Array, name: str) -> tuple[Array, int]:
+    """`A` divided by the power of two returned, with a warning where that is not 1."""
+    A, exponent = within_range(A)
+    if exponent:
+        warn_of_scale(name, exponent)
+    return A, exponent
+
+
+def within_range(A: Array) -> tuple[Array, int]:
+    """`A` divided by ``2**exponent`` and the exponent, 0 unless squares would over- or underflow."""
+    size = float(abs(A).max())
+    if size == 0 or SMALLEST_SIZE <= size <= LARGEST_SIZE:
+        return A, 0
+    exponent = math.frexp(size)[1]
+    return divided(A, exponent), exponent
+
+
+def divided(A: Array, exponent: int) -> Array:
+    """``A / 2**exponent``."""
+    if exponent == 0:
+        return A
+    if is_sparse(A):
+        return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
+    return np.ldexp(A, -exponent)
+
+
+def warn_of_scale(name: str, exponent: int) -> None:
+    warnings.warn(
+        f"{name} has a size whose square leaves float64: it was divided by 2**{exponent}, and bounds are for the "
+        f"divided {name}. Rescale {name} to choose the units yourself.",
+        UserWarning,
+        stacklevel=4,
+    )

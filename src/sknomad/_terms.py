@@ -1,0 +1,111 @@
+"""``D`` and ``N`` as a proof needs them: in float64, row block by row block, with their sums along the direction."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NamedTuple
+
+from ._arrays import Array, device, double, like, namespace, row_slices
+from ._gram import Gram
+
+BLOCK_ROWS = 2048
+
+
+class Terms(NamedTuple):
+    """``D`` and ``N`` in float64, row block by row block; ``N`` is what its lower triangle says."""
+
+    gram: Gram
+    N: Any  # (n, n) array, or an object with `rows`
+    model: Array  # an empty float64 array of the library to compute in
+
+    @property
+    def state_model(self) -> Array:
+        """An empty array in the precision of ``N``: enough for suggestions."""
+        state = self.N.T if hasattr(self.N, "rows") else self.N
+        return state[0, :0]
+
+    @property
+    def n(self) -> int:
+        return self.gram.n
+
+    @property
+    def ones(self) -> Array:
+        """The vector of ones, with weights ``sqrt(n) u``."""
+        if self.gram.direction is None:
+            return namespace(self.model).ones(self.n, dtype=self.model.dtype, device=device(self.model))
+        return like(self.gram.direction, self.model) * math.sqrt(self.n)
+
+    def blocks(self) -> list[slice]:
+        return row_slices(self.n, BLOCK_ROWS)
+
+    def gram_rows(self, block: slice, stop: int) -> Array:
+        """Rows of a matrix that equals ``D`` on the complement of the ones vector, up to column `stop`."""
+        X = self.gram.factor_like(self.model)
+        if X is not None:
+            return X[block, :] @ X[:stop, :].T
+        return self.gram.formed_like(self.model)[block, :stop]
+
+    def plus_ones_times(self, rows: Array, a: Array, block: slice, stop: int) -> Array:
+        """Rows of a matrix plus those of ``1 a' + a 1'``, up to column `stop`."""
+        if self.gram.direction is None:
+            return rows + a[block][:, None] + a[:stop][None, :]
+        ones = self.ones
+        return rows + ones[block][:, None] * a[:stop][None, :] + a[block][:, None] * ones[:stop][None, :]
+
+    def multiplier_rows(self, block: slice, stop: int) -> Array:
+        """Rows of the lower triangle of ``N``, zero above the diagonal."""
+        xp = namespace(self.model)
+        rows = self.N.rows(block, stop) if hasattr(self.N, "rows") else self.N[block, :stop]
+        return lower_part(xp.clip(double(rows), min=0.0), block)
+
+    def apply(self, V: Array) -> Array:
+        """``(D + N) V``, for a suggestion of eigenvectors only."""
+        xp = namespace(V)
+        X = self.gram.factor_like(V)
+        product = X @ (X.T @ V) if X is not None else self.gram.formed_like(V) @ V
+        if hasattr(self.N, "rows_times") and self.N.T.dtype == V.dtype:
+            parts = [self.N.rows_times(block, V) for block in self.blocks()]
+        else:
+            rows = self.N.rows if hasattr(self.N, "rows") else lambda block, stop: self.N[block, :stop]
+            parts = [xp.astype(xp.clip(rows(block, self.n), min=0.0), V.dtype) @ V for block in self.blocks()]
+        return product + xp.concat(parts, axis=0)
+
+
+class MultiplierSize(NamedTuple):
+    """Sums over the symmetric ``N`` that its lower triangle stands for."""
+
+    row_sums: Array  # (n,) N 1, with weights N times sqrt(n) u
+    total: float  # 1'N1, with weights n u'Nu
+    largest: float  # row sum, without weights
+    is_finite: bool
+
+
+def multiplier_size(terms: Terms) -> MultiplierSize:
+    """Row sums of ``N``, from its lower triangle."""
+    xp = namespace(terms.model)
+    plain = _row_sums(terms, None)
+    if terms.gram.direction is None:
+        return MultiplierSize(plain, float(xp.sum(plain)), float(xp.max(plain)), bool(xp.all(xp.isfinite(plain))))
+    row_sums = _row_sums(terms, terms.ones)
+    is_finite = bool(xp.all(xp.isfinite(plain + row_sums)))
+    return MultiplierSize(row_sums, float(terms.ones @ row_sums), float(xp.max(plain)), is_finite)
+
+
+def _row_sums(terms: Terms, vector: Array) -> Array:
+    """``N`` times a vector, from the lower triangle of ``N``; None is the vector of ones."""
+    xp = namespace(terms.model)
+    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.model))
+    by_row = []
+    for block in terms.blocks():
+        rows = terms.multiplier_rows(block, block.stop)
+        diagonal = xp.linalg.diagonal(rows[:, block.start :])
+        by_row.append(xp.sum(rows, axis=1) if vector is None else rows @ vector[: block.stop])
+        by_column[: block.stop] += xp.sum(rows, axis=0) if vector is None else vector[block] @ rows
+        # The diagonal was counted in both.
+        by_column[block] -= diagonal if vector is None else diagonal * vector[block]
+    return xp.concat(by_row) + by_column
+
+
+def lower_part(rows: Array, block: slice) -> Array:
+    """`rows` (of a matrix, up to some column) with everything above the diagonal set to zero."""
+    return namespace(rows).tril(rows, k=block.start)
