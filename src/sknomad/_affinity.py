@@ -6,9 +6,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, to_numpy
+from ._arrays import Array, row_slices, to_numpy
 from ._gram import Gram
-from ._points import DensePoint, MixedPoint, Point, SpectralPoint
+from ._points import DensePoint, MixedPoint, Point, SoftPoint, SpectralPoint
+
+# Points of less than this share of the largest weight are light: what a solver leaves open in their entries of Z is
+# large once divided by their weights.
+LIGHT = 1e-3
+BLOCK_ROWS = 512
 
 
 @dataclass(frozen=True)
@@ -41,10 +46,30 @@ class PlainPoint:
         """``B`` of the base, row by row over the roots."""
         return self.base.root() / self.roots[:, None]
 
+    @property
+    def is_light(self) -> Array:
+        """Whether each point is light."""
+        return self.roots**2 < LIGHT * float(np.max(self.roots**2))
+
+    def noise(self) -> float:
+        """How negative entries of ``Z`` are that should be none: smaller positive ones mean nothing either."""
+        if isinstance(self.base, SoftPoint):
+            return 0.0
+        blocks = row_slices(self.n, BLOCK_ROWS)
+        return max(0.0, *(-float(np.min(to_numpy(self.base.rows(block.start, block.stop)))) for block in blocks))
+
 
 def plain(point: Point, roots: Array) -> Point:
     """`point` as an affinity of points: itself where there are no weights (`roots` None)."""
     return point if roots is None else PlainPoint(point, roots)
+
+
+def largest_entry(point: Point) -> float:
+    """The largest entry of ``Q``, which is on its diagonal; light points are left aside."""
+    everyone = np.arange(point.n)
+    if isinstance(point, PlainPoint):
+        everyone = everyone[~point.is_light]
+    return float(entries(point, everyone, everyone).max())
 
 
 def product(point: Point, columns: Array) -> Array:

@@ -257,7 +257,8 @@ def _towards_nonnegative(Q: Array, u: Array) -> Array:
     """One over-relaxed step towards the matrices with entries a little above zero."""
     xp = namespace(Q)
     margin = REPAIR_MARGIN * max(-float(xp.min(relative(Q, u))), 0.0)
-    target = xp.clip(Q, min=margin) if u is None else xp.maximum(Q, mean_rows(u, Q.shape[0], weight=margin * len(u)))
+    n = Q.shape[0]
+    target = xp.clip(Q, min=margin) if u is None else xp.maximum(Q, mean_rows(u, n, weight=margin * n))
     return Q + REPAIR_RELAXATION * (target - Q)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from ._affinity import PlainPoint, entries
+from ._affinity import PlainPoint, largest_entry
 from ._arrays import Array, row_slices, to_numpy
 from ._points import Point, SoftPoint
 
@@ -30,14 +30,22 @@ def find_manifolds(point: Point, threshold: float) -> Array:
         ends = (labels[edges.row + block.start], labels[edges.col])
         graph = sp.coo_matrix((np.ones(edges.nnz, dtype=bool), ends), shape=(labels.max() + 1,) * 2)
         labels = connected_components(graph, directed=False)[1][labels]
-    return in_order(labels)
+    return in_order(_with_light_points(point, labels) if isinstance(point, PlainPoint) else labels)
+
+
+def _with_light_points(point: PlainPoint, labels: Array) -> Array:
+    """Light points that nothing links join the one they share most with: alone they are no manifold."""
+    for i in np.flatnonzero(point.is_light & (np.bincount(labels)[labels] == 1)):
+        shared = np.array(to_numpy(point.base.rows(int(i), int(i) + 1)), dtype=np.float64)[0]
+        shared[i] = -np.inf
+        labels[i] = labels[np.argmax(shared)]
+    return labels
 
 
 def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
     """Blocks of rows of ``Q``, sparse: the entries above `threshold` times the largest, and no other."""
-    everyone = np.arange(point.n)
-    # A psd matrix has its largest entry on the diagonal.
-    cut = threshold * float(entries(point, everyone, everyone).max())
+    cut = threshold * largest_entry(point)
+    noise = point.noise() if isinstance(point, PlainPoint) else 0.0
     factors = _sparse_factors(point)
     for block in row_slices(point.n, max(1, BLOCK_ENTRIES // point.n)):
         if factors is None:
@@ -46,7 +54,15 @@ def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
             rows = (factors[0][block] @ factors[1]).tocsr()
         rows.data[rows.data <= cut] = 0
         rows.eliminate_zeros()
-        yield block, rows
+        yield block, _above_noise(rows, point, block, noise) if isinstance(point, PlainPoint) else rows
+
+
+def _above_noise(rows: Any, point: PlainPoint, block: slice, noise: float) -> Any:
+    """Entries that stand out of the noise of ``Z``."""
+    found = rows.tocoo()
+    rows.data[found.data * point.roots[found.row + block.start] * point.roots[found.col] <= noise] = 0
+    rows.eliminate_zeros()
+    return rows
 
 
 def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
@@ -62,16 +78,19 @@ def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
 
 
 def name_manifolds(parts: Array, min_size: float, squared_norms: Array, weights: Array = None) -> Array:
-    """The label of every component: -1 below `min_size` points (or weight), the others counted from 0.
+    """The label of every component: -1 below `min_size` points, the others counted from 0.
+
+    With weights a point counts as many as its weight says, and one at least.
 
     Larger ones come first, then those farther from the mean of the data, so that labels do not depend on the order of
     the points; what is left to tell apart comes in the order of appearance.
     """
     sizes = np.bincount(parts, weights=weights)
+    counts = sizes if weights is None else np.bincount(parts, weights=np.maximum(weights, 1))
     spread = np.bincount(parts, weights=squared_norms if weights is None else weights * squared_norms) / sizes
     spread = np.round(spread / max(float(spread.max()), np.finfo(float).tiny), NORM_DIGITS)
     names = np.full(len(sizes), -1)
-    ranked = [part for part in np.lexsort((-spread, -sizes)) if sizes[part] >= min_size]
+    ranked = [part for part in np.lexsort((-spread, -sizes)) if counts[part] >= min_size]
     names[ranked] = np.arange(len(ranked))
     return names
 

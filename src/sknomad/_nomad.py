@@ -57,7 +57,7 @@ class NOMAD(
     threshold : float, default=1e-2
         Entries of ``Q`` above this share of the largest connect two points.
     min_component_size : int, default=1
-        Components of fewer points (with weights, of less weight) are no manifolds: their points are labelled -1.
+        Components of fewer points are no manifolds: their points are labelled -1. A point of weight three is three.
     affinity : {"dense", "sparse"}, default="dense"
         Form of `affinity_`: the whole feasible ``Q``, or a SciPy CSR matrix of the entries that connect points.
     max_iter : int, default=5000

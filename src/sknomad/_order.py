@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from ._affinity import entries
+from ._affinity import entries, largest_entry
 from ._arrays import Array
 from ._points import Point
 
@@ -48,7 +48,7 @@ def find_order(
     n = len(labels)
     counts = np.ones(n) if weights is None else weights
     diagonal = entries(point, np.arange(n), np.arange(n))
-    cut = threshold * diagonal.max()
+    cut = threshold * largest_entry(point)
     rings: dict[int, Array] = {}
     angles = np.full(n, np.nan)
     count = int(labels.max(initial=-1)) + 1

@@ -97,11 +97,14 @@ def read_groups(sample_weight: Any, X: Array, *, pairwise: bool, takes_weights: 
             )
         return None
     present = np.flatnonzero(weights > 0)
-    of, first = equal_rows(_compared(X, present, pairwise))
+    table = _compared(X, present, pairwise)
+    of, first = equal_rows(table)
     if len(first) < 2:  # a program needs two points, be they equal
         of = first = np.arange(len(present))
     if len(first) == X.shape[0] and np.all(weights == 1):
         return None
+    if pairwise:
+        of, first = _in_order_of_contents(table, of, first)
     index = np.full(X.shape[0], -1)
     index[present] = of
     return Groups(index, present[first], weights)
@@ -117,12 +120,22 @@ def _compared(X: Any, present: Array, pairwise: bool) -> Any:
     return table / 2 + table.T / 2
 
 
+def _in_order_of_contents(table: Array, of: Array, first: Array) -> tuple[Array, Array]:
+    """Groups of a symmetric matrix in an order that depends neither on that of its rows nor on repetitions.
+
+    Rows then have the same numbers in another order: sorted, they still tell most points apart.
+    """
+    distinct = np.sort(table[np.ix_(first, first)], axis=1)
+    order = np.lexsort(distinct.T)
+    return np.argsort(order)[of], first[order]
+
+
 def _check(sample_weight: Any, X: Array) -> Array:
     """Weights as float64: nonnegative, finite, at least two of them positive."""
     if sample_weight is None:
         return np.ones(X.shape[0])
     given = sample_weight if given_model(sample_weight) is None else to_numpy(sample_weight)
-    weights = np.asarray(_check_sample_weight(given, X, dtype=np.float64), dtype=np.float64)
+    weights = np.array(_check_sample_weight(given, X, dtype=np.float64), dtype=np.float64)  # kept: a copy
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
     if len(wrong):
         raise ValueError(
