@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sknomad import NOMAD, _nomad, datasets, load, verify_certificate
+from sknomad import NOMAD, Gram, KMeansSDP, _nomad, datasets, load, solve, verify_certificate
 from sknomad._equal_rows import equal_rows
+from sknomad._weights import read_groups
 from sknomad.cli import main
 from sknomad.solvers import Auto, SoftAssignment
 
@@ -90,6 +91,26 @@ def test_merging_does_not_show(kind, weighted, unmerged):
     new = sp.csr_matrix(new) if kind == "sparse" else new
     assert np.array_equal(model.predict(new), plain.predict(new))
     assert np.allclose(model.transform(new), plain.transform(new), atol=2e-2 * size)
+
+
+@pytest.mark.parametrize(("inner", "n"), [(0.49, 3), (0.51, 4)])
+def test_kernels_with_negative_squared_distances_are_not_merged(inner, n):
+    """There trace spent on copies may pay: merging would make the bound false."""
+    kernel = np.array([[0.0, inner, 0.0], [inner, 1.0, 3.0], [0.0, 3.0, 9.0]])[np.ix_([0, 0, 1, 2], [0, 0, 1, 2])]
+    groups = read_groups(None, kernel, "precomputed")
+    assert (4 if groups is None else len(groups.first)) == n
+
+
+@pytest.mark.parametrize("K", [2.5, 4])
+def test_merging_is_exact_for_distances_that_no_points_have(K):
+    """Only their squares must not be negative."""
+    d = np.array([[0, 1, 9, 1], [1, 0, 1, 9], [9, 1, 0, 1], [1, 9, 1, 0.0]])
+    copies = np.repeat(np.arange(4), [3, 1, 2, 4])
+    one = solve(KMeansSDP(Gram.from_distances(d, weights=[3, 1, 2, 4]), K), "admm", tol=1e-4).certificate
+    many = solve(KMeansSDP(Gram.from_distances(d[np.ix_(copies, copies)]), K), "admm", tol=1e-4).certificate
+    assert one.lower <= many.upper
+    assert many.lower <= one.upper
+    assert NOMAD(K=K, metric="precomputed_distance").fit(d[np.ix_(copies, copies)]).solution_.problem.n == 4
 
 
 def test_a_thousand_rows_of_fifty_points_are_fifty_points():

@@ -145,11 +145,10 @@ def _gram_of(X: Any, metric: str, sample_weight: Any, arrays: dict[str, Array]) 
     if "roots" not in arrays and sample_weight is None:
         return plain
     table: Any = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
-    pairwise = metric != "euclidean"
-    groups = read_groups(sample_weight, table, pairwise=pairwise)
+    groups = read_groups(sample_weight, table, metric)
     gram = plain
     if groups is not None:
-        gram = DATA_KINDS[metric](groups.merged(table, pairwise=pairwise), weights=groups.weights)
+        gram = DATA_KINDS[metric](groups.merged(table, pairwise=metric != "euclidean"), weights=groups.weights)
     found = arrays.get("roots")
     if (found is None) != (gram.roots is None) or (found is not None and not _same_weights(found, gram.roots)):
         raise ValueError(

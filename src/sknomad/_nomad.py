@@ -188,9 +188,7 @@ class NOMAD(
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)
             solver = configured(self.solver, self.tol, self.device, self.random_state)
-            self._groups = read_groups(
-                sample_weight, table, pairwise=self._is_pairwise, takes_weights=takes_weights(solver)
-            )
+            self._groups = read_groups(sample_weight, table, self.metric, takes_weights=takes_weights(solver))
             gram = self._make_gram(table)
             is_auto = isinstance(self.K, str) and self.K == "auto"
             K = choose(gram, callback=self.callback).K if is_auto else check_K(self.K, self._n_present(table))

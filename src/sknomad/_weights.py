@@ -76,15 +76,16 @@ class Groups:
         return (1 - share) * result + (alone if is_sparse(result) else alone.toarray())
 
 
-def read_groups(sample_weight: Any, X: Array, *, pairwise: bool, takes_weights: bool = True) -> Groups | None:
+def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: bool = True) -> Groups | None:
     """The points of the program for the rows of `X`; None where they are the rows themselves, each counted once.
 
     Parameters
     ----------
     sample_weight : array-like of shape (n,), or None
     X : array or CSR matrix
-    pairwise : bool
-        Whether columns stand for the same points as rows: equal points have equal rows and columns.
+    metric : {"euclidean", "precomputed", "precomputed_distance"}
+        What `X` is. In matrices equal points have equal rows and columns; in kernels they are merged only where no
+        squared distance ``X_ii + X_jj - 2 X_ij`` is negative, because otherwise that would not be exact.
     takes_weights : bool
         Whether the solver does; without it equal points stay apart.
     """
@@ -97,9 +98,11 @@ def read_groups(sample_weight: Any, X: Array, *, pairwise: bool, takes_weights: 
             )
         return None
     present = np.flatnonzero(weights > 0)
+    pairwise = metric != "euclidean"
     table = _compared(X, present, pairwise)
     of, first = equal_rows(table)
-    if len(first) < 2:  # a program needs two points, be they equal
+    # A program needs two points, be they equal.
+    if len(first) < 2 or (metric == "precomputed" and not _has_distances(table[np.ix_(first, first)])):
         of = first = np.arange(len(present))
     if len(first) == X.shape[0] and np.all(weights == 1):
         return None
@@ -128,6 +131,12 @@ def _in_order_of_contents(table: Array, of: Array, first: Array) -> tuple[Array,
     distinct = np.sort(table[np.ix_(first, first)], axis=1)
     order = np.lexsort(distinct.T)
     return np.argsort(order)[of], first[order]
+
+
+def _has_distances(kernel: Array) -> bool:
+    """Whether no squared distance between points of a kernel is negative."""
+    diagonal = np.diagonal(kernel)
+    return bool(np.all(diagonal + diagonal[:, None] >= 2 * kernel))
 
 
 def _check(sample_weight: Any, X: Array) -> Array:
