@@ -99,6 +99,8 @@ def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: boo
         return None
     present = np.flatnonzero(weights > 0)
     pairwise = metric != "euclidean"
+    if pairwise and X.shape[0] != X.shape[1]:  # refused by name where the matrix is read
+        return None
     table = _compared(X, present, pairwise)
     of, first = equal_rows(table)
     # A program needs two points, be they equal.
@@ -117,8 +119,6 @@ def _compared(X: Any, present: Array, pairwise: bool) -> Any:
     """The rows that tell points apart; of matrices as they will be used, symmetric."""
     if not pairwise:
         return X if len(present) == X.shape[0] else X[present]
-    if X.shape[0] != X.shape[1]:  # refused later, by name
-        return X[present]
     table = (X.toarray() if is_sparse(X) else X)[np.ix_(present, present)]
     return table / 2 + table.T / 2
 
