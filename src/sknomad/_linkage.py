@@ -142,7 +142,7 @@ def similarities(point: Point) -> sp.csr_array:
     else:
         found, floor = _block_similarities(point)
     pairs = found.tocoo()
-    row, column = pairs.coords
+    row, column = pairs.row, pairs.col
     kept = (pairs.data > floor) & (row != column)
     return sp.csr_array((np.minimum(pairs.data[kept], 1.0), (row[kept], column[kept])), shape=(point.n, point.n))
 
