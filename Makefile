@@ -8,7 +8,7 @@ WORKERS ?= 2
 # Two test processes share the machine, so each keeps to one BLAS thread.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint slow bench bench-long bench-gpu bench-peers clean
+.PHONY: demo test lint slow oldest bench bench-long bench-gpu bench-peers clean
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/sknomad demo --out demo --overwrite
@@ -18,6 +18,14 @@ test: lint
 
 slow: $(VENV)/.installed-dev
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+# The estimators on the oldest versions that pyproject.toml allows, in an environment of its own.
+oldest:
+	$(PYTHON) -m venv $(VENV)-oldest
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'pytest<9' hypothesis \
+		'numpy==1.26.*' 'scipy==1.12.*' 'scikit-learn==1.6.*' 'array-api-compat==1.9.*'
+	$(TEST_ENV) $(VENV)-oldest/bin/python -m pytest -m "not slow and not gpu" \
+		tests/test_nomad.py tests/test_multilayer.py tests/test_kmeans_estimator.py tests/test_linkage.py tests/test_weights.py
 
 # All read the MNIST files under $$SKNOMAD_DATA. The first takes just under 20 minutes on 2 cores.
 bench: $(VENV)/.installed-dev
@@ -68,4 +76,4 @@ $(VENV)/.installed-bench: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
