@@ -22,7 +22,7 @@ slow: $(VENV)/.installed-dev
 # The estimators on the oldest versions that pyproject.toml allows, in an environment of its own.
 oldest:
 	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'pytest<9' hypothesis \
+	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'pytest<9' hypothesis 'pandas<3' \
 		'numpy==1.26.*' 'scipy==1.12.*' 'scikit-learn==1.6.*' 'array-api-compat==1.9.*'
 	$(TEST_ENV) $(VENV)-oldest/bin/python -m pytest -m "not slow and not gpu" \
 		tests/test_nomad.py tests/test_multilayer.py tests/test_kmeans_estimator.py tests/test_linkage.py tests/test_weights.py
