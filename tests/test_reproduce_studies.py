@@ -380,13 +380,23 @@ def test_claims_on_time_follow_the_times():
     assert "> 120 s at n = 1000" in low_rank.number
     assert generic.verdict is Verdict.DIFFERS
     assert "up to n = 100" in generic.why
-    assert ratio.verdict is Verdict.DIFFERS
-    assert "at least 1 times at n = 1000" in ratio.number
+    assert ratio.verdict is Verdict.HOLDS  # at n = 1000 SCS is cut off: that cannot show that it is not behind
+    assert ratio.number == "6.4 times at n = 500; SCS over the limit at n = 1000"
     assert memory.verdict is Verdict.DIFFERS
     assert "3e-02" in accuracy.number
     assert ours.verdict is Verdict.HOLDS
     assert "n = 2000 in 10 s" in ours.number
     assert "SCS at 1000" in ours.number
+
+
+def test_a_generic_solver_cut_off_far_behind_decides():
+    times = made_up_times()
+    times["seconds"][1, 4] = 30
+    assert timing.claims(times)[2].number == "at least 4 times at n = 1000"
+    times["seconds"][1, 3:5] = 200
+    behind = timing.claims(times)[2]
+    assert behind.verdict is Verdict.DIFFERS
+    assert "at n = 500" in behind.number
 
 
 def test_times_are_drawn_with_open_marks_at_the_limit():
