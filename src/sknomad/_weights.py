@@ -103,8 +103,9 @@ def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: boo
         return None
     table = _compared(X, present, pairwise)
     of, first = equal_rows(table)
+    is_merged = len(first) < len(present)
     # A program needs two points, be they equal.
-    if len(first) < 2 or (metric == "precomputed" and not _has_distances(table[np.ix_(first, first)])):
+    if len(first) < 2 or (is_merged and metric == "precomputed" and not _has_distances(table[np.ix_(first, first)])):
         of = first = np.arange(len(present))
     if len(first) == X.shape[0] and np.all(weights == 1):
         return None
