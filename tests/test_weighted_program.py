@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from sknomad import (
@@ -321,6 +321,7 @@ GARBAGE = {
 
 
 @given(seeds, st.sampled_from(sorted(GARBAGE)), st.sampled_from(FORMS), st.floats(0, 30))
+@example(1319503784, "nan", "kernel", 27.306889622879773)
 def test_no_garbage_makes_a_false_bound(seed, kind, form, spread):
     """Any ``N``, any ``Q``, weights that differ by up to e^30: above every clustering's value, below every bound."""
     rng = np.random.default_rng(seed)
@@ -347,7 +348,10 @@ def test_no_garbage_makes_a_false_bound(seed, kind, form, spread):
         except CertificateError:
             pytest.fail("a bound below a feasible value")
         assert lower <= best
-    assert lower == pytest.approx(clustering_value(X, w, labels[0]), rel=1e-7, abs=1e-9 * problem.gram.trace)
+    # A kernel far from centred loses digits when it is centred; the judge knows how many, and takes them off.
+    value, lost = clustering_value(X, w, labels[0]), 2 * K * problem.gram.forming_error
+    assert lower == pytest.approx(value, rel=1e-7, abs=1e-9 * problem.gram.trace + lost)
+    assert lower <= value * (1 + 1e-12) + lost
 
 
 @pytest.mark.parametrize("form", FORMS)
