@@ -19,7 +19,7 @@ from machine import facts
 from mnist import load_mnist
 
 from sknomad import Gram, KMeansSDP, _run, solve
-from sknomad._arrays import choose_device, itemsize, namespace
+from sknomad._numerics.arrays import choose_device, itemsize, namespace
 from sknomad.solvers import Auto, _admm, _subspace
 
 # What is timed: (owner, name, label). Parts do not contain each other, except that a look contains the proof.

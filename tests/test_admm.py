@@ -23,7 +23,7 @@ from oracles import (
     torus_value,
 )
 from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, solve
-from sknomad._projections import project_spectraplex
+from sknomad._numerics.projections import project_spectraplex
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment, resolve
 from sknomad.solvers._admm import LONGEST_TRUST, SETTLED
 from sknomad.solvers._subspace import LeadingProjector

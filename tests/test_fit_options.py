@@ -10,7 +10,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sknomad import NOMAD, SoftPoint, datasets
-from sknomad._arrays import CAN_DISPATCH
+from sknomad._numerics.arrays import CAN_DISPATCH
 from sknomad.solvers import ADMM, SOLVERS, configured
 
 HAS_CALLBACKS = importlib.util.find_spec("sklearn.callback") is not None

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from oracles import complement_of_ones
-from sknomad._arrays import to_numpy
-from sknomad._eigen import orthonormal
-from sknomad._projections import (
+from sknomad._numerics.arrays import to_numpy
+from sknomad._numerics.block_eigen import orthonormal
+from sknomad._numerics.projections import (
     ky_fan_sum,
     lift,
     project_simplex,

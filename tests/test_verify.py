@@ -15,9 +15,9 @@ from oracles import centred_gram, clarabel_bounds, complement_of_ones, dual_boun
 from sknomad import Gram, Iterate, KMeansSDP, certify, solve, upper_bound
 from sknomad import _terms as terms_of_proofs
 from sknomad import _verify as verify
-from sknomad._arrays import to_numpy
 from sknomad._certify import nonnegative_part
 from sknomad._gram import centring_error
+from sknomad._numerics.arrays import to_numpy
 from sknomad._solution import NegativePart
 
 seeds = st.integers(0, 2**32 - 1)

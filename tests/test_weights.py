@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from sknomad import NOMAD, Gram, KMeansSDP, _nomad, datasets, load, solve, verify_certificate
-from sknomad._equal_rows import equal_rows
+from sknomad._numerics.equal_rows import equal_rows
 from sknomad._weights import read_groups
 from sknomad.cli import main
 from sknomad.solvers import Auto, SoftAssignment
@@ -320,7 +320,7 @@ def test_equal_rows_are_found_whatever_their_order(make, rng):
 
 
 def test_rows_of_equal_numbers_that_differ_stay_apart(monkeypatch):
-    monkeypatch.setattr("sknomad._equal_rows._contents", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
+    monkeypatch.setattr("sknomad._numerics.equal_rows._contents", lambda X: np.zeros(X.shape[0], dtype=np.uint64))
     X = np.array([[1.0], [2.0], [1.0], [3.0]])
     of, first = equal_rows(X)
     assert np.array_equal(X[first][of], X)

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._arrays import Array, row_slices, to_numpy
 from ._gram import Gram
+from ._numerics.arrays import Array, row_slices, to_numpy
 from ._points import DensePoint, MixedPoint, Point, SoftPoint, SpectralPoint
 
 # Points of less than this share of the largest weight are light: what a solver leaves open in their entries of Z is

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, to_numpy
 from ._certificate_file import write_kmeans_certificate
 from ._certify import GRADES
 from ._checkpoint import fingerprint
@@ -21,12 +20,13 @@ from ._cutting_planes import LARGEST_FOR_CUTS, tighten
 from ._gram import Gram
 from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from ._memory import check_memory
+from ._numerics.arrays import Array, to_numpy
+from ._numerics.validation import check_choice, check_integer, check_real, check_unweighted
 from ._points import Point, dense
 from ._problem import KMeansSDP
 from ._run import Progress
 from ._solution import Iterate, NegativePart, Solution, Status
 from ._solve import solve
-from ._validation import check_choice, check_integer, check_real, check_unweighted
 from .solvers import resolve
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from ._archive import FormatError, Kind, read_archive, write_archive
-from ._arrays import Array
 from ._encoding import Decoder, Encoder
+from ._numerics.arrays import Array
 from ._points import MixedPoint
 from ._problem import KMeansSDP
 from ._solution import Iterate

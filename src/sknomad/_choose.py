@@ -13,10 +13,10 @@ import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from ._arrays import Array, is_sparse
 from ._gram import Gram
 from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
 from ._manifolds import in_order
+from ._numerics.arrays import Array, is_sparse
 from ._points import Point
 from ._problem import KMeansSDP
 from ._rows import rows_of

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import Array
 from ._cuts import Multipliers, clustering_upper_bound
+from ._numerics.arrays import Array
+from ._numerics.projections import project_spectraplex
 from ._points import SpectralPoint
 from ._problem import KMeansSDP
-from ._projections import project_spectraplex
 from ._solution import Status
 from .solvers._subspace import LeadingProjector
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ._arrays import Array
+from ._numerics.arrays import Array
 from ._points import Point
 from ._scale import mean_of_rows
 

@@ -17,8 +17,8 @@ import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
 from ._archive import FormatError, portable
-from ._arrays import Array, is_sparse
 from ._gram import Gram
+from ._numerics.arrays import Array, is_sparse
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._scale import Frame

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, row_slices, to_numpy
 from ._embedding import embed, leading_directions
 from ._gram import Gram
 from ._multipliers import Multipliers, multipliers_of
@@ -23,6 +22,7 @@ from ._new_points import (
     training_features,
     with_exceptions,
 )
+from ._numerics.arrays import Array, row_slices, to_numpy
 from ._points import SoftPoint
 from ._scale import mean_of_rows
 from ._solution import Solution

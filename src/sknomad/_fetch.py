@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from ._download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
-from ._validation import check_choice, check_integer
+from ._numerics.validation import check_choice, check_integer
 
 __all__ = [
     "DataDamagedError", "DataUnavailableError", "Images", "fetch_coil20", "fetch_coil100", "fetch_mnist",

@@ -8,8 +8,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from ._arrays import Array
 from ._manifolds import rows_above
+from ._numerics.arrays import Array
 from ._points import Point
 
 # Nearest points of each that ways round are sought through: more drop few further edges.

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ._arrays import UNIT_ROUNDOFF, Array
 from ._certify import eigenvalues_are_cheap, upper_bound
 from ._gram import Gram
+from ._numerics.arrays import UNIT_ROUNDOFF, Array
+from ._numerics.validation import check_unweighted
 from ._points import SoftPoint
 from ._problem import KMeansSDP
 from ._solution import Iterate
-from ._validation import check_unweighted
 from .solvers._state import row_multipliers
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is

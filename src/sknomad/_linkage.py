@@ -15,8 +15,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from ._arrays import Array, row_slices, to_numpy
 from ._manifolds import in_order
+from ._numerics.arrays import Array, row_slices, to_numpy
 from ._points import Point, SoftPoint
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from ._affinity import PlainPoint, largest_entry
-from ._arrays import Array, row_slices, to_numpy
+from ._numerics.arrays import Array, row_slices, to_numpy
 from ._points import Point, SoftPoint
 
 # Entries of Q looked at together.

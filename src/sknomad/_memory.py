@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ._arrays import choose_device, is_numpy_array
+from ._numerics.arrays import choose_device, is_numpy_array
 from ._problem import KMeansSDP
 
 GIB = 2**30

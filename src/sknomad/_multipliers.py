@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, like, row_slices, to_numpy
+from ._numerics.arrays import Array, like, row_slices, to_numpy
 from ._solution import NegativePart, Solution
 
 # Rows of a multiplier summed at a time.

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import Array, is_sparse, row_slices
 from ._gram import Gram
+from ._numerics.arrays import Array, is_sparse, row_slices
 from ._scale import Frame, mean_of_rows
 
 # Numbers of a block: rows at a time times anchors, or times columns of the data.

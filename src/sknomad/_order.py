@@ -14,7 +14,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from ._affinity import entries, largest_entry
-from ._arrays import Array
+from ._numerics.arrays import Array
 from ._points import Point
 
 # Widest gap between neighbouring angles on a closed curve; 0 in theory, a right angle on an open one.

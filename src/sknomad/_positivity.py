@@ -11,10 +11,10 @@ import numpy as np
 from scipy.linalg import circulant
 from sklearn.utils.parallel import Parallel, delayed
 
-from ._arrays import Array
 from ._nmf import symmetric_nmf
+from ._numerics.arrays import Array
+from ._numerics.validation import check_integer, check_square
 from ._ring_positivity import ROUNDING, dominance_factor, three_cosines_factor
-from ._validation import check_integer, check_square
 
 
 @dataclass(frozen=True, eq=False)

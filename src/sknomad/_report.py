@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ._arrays import Array
 from ._nomad import NOMAD
+from ._numerics.arrays import Array
 
 
 def summarise(model: NOMAD, truth: Array | None = None) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._arrays import Array, like, namespace
 from ._gram import Gram
+from ._numerics.arrays import Array, like, namespace
 from ._scale import mean_of_rows
 
 

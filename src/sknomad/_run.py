@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array
 from ._certify import (
     as_spectral,
     eigenvalues_are_cheap,
@@ -18,6 +17,7 @@ from ._certify import (
     make_feasible,
     upper_bound,
 )
+from ._numerics.arrays import Array
 from ._points import DensePoint, MixedPoint, SpectralPoint
 from ._problem import KMeansSDP
 from ._solution import Certificate, Iterate, Solution, Status

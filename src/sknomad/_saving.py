@@ -8,11 +8,11 @@ import re
 from typing import Any, ClassVar
 
 from ._archive import FormatError, Kind, read_archive, write_archive
-from ._arrays import is_sparse
 from ._certified_kmeans import KMeansCertificate
 from ._cuts import Multipliers
 from ._encoding import Decoder, Encoder, saved
 from ._new_points import Anchors, Correction, Extension, Features
+from ._numerics.arrays import is_sparse
 from ._weights import Groups
 from .solvers import SOLVERS
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ._arrays import Array, namespace
+from ._numerics.arrays import Array, namespace
 from ._points import DensePoint, MixedPoint, Point, dense
 from ._problem import KMeansSDP
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ._arrays import Array, device, double, like, namespace, row_slices
 from ._gram import Gram
+from ._numerics.arrays import Array, device, double, like, namespace, row_slices
 
 BLOCK_ROWS = 2048
 

@@ -28,7 +28,7 @@ from ._fetch import (
     fetch_teapots,
     fetch_yale_faces,
 )
-from ._validation import check_integer, check_real
+from ._numerics.validation import check_integer, check_real
 
 __all__ = [
     "DataDamagedError", "DataUnavailableError", "Images", "blobs", "double_swiss_roll", "fetch_coil20", "fetch_coil100",

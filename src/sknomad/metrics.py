@@ -11,8 +11,8 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
-from ._arrays import Array, row_slices
-from ._validation import check_integer, check_real
+from ._numerics.arrays import Array, row_slices
+from ._numerics.validation import check_integer, check_real
 
 # Distances formed at a time: rows times points.
 BLOCK_ENTRIES = 2**22

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from .._arrays import to_numpy
 from .._gram import Gram
+from .._numerics.arrays import to_numpy
 from .._points import Point
 from .._solution import Iterate
 from ..solvers import ADMM, ConditionalGradient

@@ -11,7 +11,7 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.preprocessing import StandardScaler
 
 from .. import datasets
-from .._arrays import to_numpy
+from .._numerics.arrays import to_numpy
 from .._points import Point
 from ..metrics import bullseye_score, graph_geodesics
 from ._claims import Claim, Verdict, judge

@@ -50,7 +50,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
 
 
 def _is_on_gpu(device: str) -> bool:
-    from .._arrays import cuda_is_available
+    from .._numerics.arrays import cuda_is_available
 
     return device.startswith("cuda") or (device == "auto" and cuda_is_available())
 

@@ -8,8 +8,8 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from .._numerics.validation import check_choice
 from .._problem import KMeansSDP
-from .._validation import check_choice
 from ._admm import ADMM
 from ._auto import Auto
 from ._burer_monteiro import BurerMonteiro

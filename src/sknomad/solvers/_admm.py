@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from .._arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
-from .._direction import direction_like
-from .._eigen import fresh_vectors
+from .._numerics.arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
+from .._numerics.block_eigen import fresh_vectors
+from .._numerics.fixed_vector import direction_like
+from .._numerics.projections import project_spectraplex
+from .._numerics.validation import check_integer, check_real
 from .._points import SoftPoint, SpectralPoint
 from .._problem import KMeansSDP
-from .._projections import project_spectraplex
 from .._solution import Iterate, NegativePart
-from .._validation import check_integer, check_real
 from ._anchor import REFLECTION, Anchor
 from ._polish import LARGEST as POLISHED_UP_TO
 from ._polish import Projector, polish

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from .._arrays import Array, like, namespace
+from .._numerics.arrays import Array, like, namespace
 
 # The reflected step; plain ADMM relaxes by less.
 REFLECTION = 2.0

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from .._arrays import cuda_is_available
 from .._memory import free_memory_of
+from .._numerics.arrays import cuda_is_available
 from .._problem import KMeansSDP
 from .._solution import Iterate
 from ._admm import ADMM

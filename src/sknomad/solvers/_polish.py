@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from .._arrays import Array, namespace
+from .._numerics.arrays import Array, namespace
 from .._points import SpectralPoint
 from .._solution import Iterate, NegativePart
 from ._state import GramOperator, StepMatrix, advance, rescale_multiplier

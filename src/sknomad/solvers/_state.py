@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .._arrays import Array, device, double, like, namespace, row_slices
-from .._direction import direction_like, mean_rows
 from .._gram import Gram
+from .._numerics.arrays import Array, device, double, like, namespace, row_slices
+from .._numerics.fixed_vector import direction_like, mean_rows
 from .._points import Point, SoftPoint
 from .._problem import KMeansSDP
 from .._rows import rows_of

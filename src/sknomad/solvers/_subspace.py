@@ -9,9 +9,8 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from .._arrays import Array, frobenius, is_on_gpu, like, namespace
-from .._direction import centred
-from .._eigen import (
+from .._numerics.arrays import Array, frobenius, is_on_gpu, like, namespace
+from .._numerics.block_eigen import (
     chebyshev_filter,
     fresh_vectors,
     lowest_eigenvalue_bound,
@@ -20,7 +19,8 @@ from .._eigen import (
     safe_degree,
     widened,
 )
-from .._projections import lift, project_simplex, restrict, simplex_threshold
+from .._numerics.fixed_vector import centred
+from .._numerics.projections import lift, project_simplex, restrict, simplex_threshold
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
 GUARD_SHARE, GUARD_COUNT = 0.2, 8

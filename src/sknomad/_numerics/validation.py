@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from ._arrays import Array, is_sparse
+from .arrays import Array, is_sparse
 
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8

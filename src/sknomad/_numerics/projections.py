@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import math
 
-from ._arrays import Array, device, namespace
-from ._direction import unit_vector
+from .arrays import Array, device, namespace
+from .fixed_vector import unit_vector
 
 
 def reflector(n: int, model: Array, u: Array = None) -> Array:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from ._arrays import Array, device, double, like, namespace
+from .arrays import Array, device, double, like, namespace
 
 
 def direction_like(u: Array, model: Array) -> Array:

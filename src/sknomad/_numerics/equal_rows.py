@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from ._arrays import Array, is_sparse, row_slices
+from .arrays import Array, is_sparse, row_slices
 
 # Numbers of the table looked at together.
 BLOCK_ENTRIES = 2**20

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from ._arrays import Array, device, frobenius, like, namespace
-from ._direction import centred
+from .arrays import Array, device, frobenius, like, namespace
+from .fixed_vector import centred
 
 LANCZOS_STEPS = 12
 # Vectors beyond the wanted ones, the filter's degree, and the passes of `leading_eigenpairs`.

@@ -7,7 +7,7 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
-from ._validation import check_integer
+from .validation import check_integer
 
 
 def limited_threads(n_threads: Any) -> AbstractContextManager[Any]:

@@ -1,0 +1,1 @@
+"""Arrays and numbers: what every other room rests on, and nothing about the program."""
