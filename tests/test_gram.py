@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from oracles import centred_gram
 from sknomad import Gram, KMeansSDP
-from sknomad._gram import centring_error
+from sknomad._program.gram import centring_error
 
 X = np.random.default_rng(0).standard_normal((9, 4)) + np.array([5.0, -2.0, 0.0, 100.0])
 D = centred_gram(X)

@@ -16,8 +16,8 @@ from sknomad import Gram, Iterate, KMeansSDP, certify, solve, upper_bound
 from sknomad import _terms as terms_of_proofs
 from sknomad import _verify as verify
 from sknomad._certify import nonnegative_part
-from sknomad._gram import centring_error
 from sknomad._numerics.arrays import to_numpy
+from sknomad._program.gram import centring_error
 from sknomad._solution import NegativePart
 
 seeds = st.integers(0, 2**32 - 1)

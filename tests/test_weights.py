@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from sknomad import NOMAD, Gram, KMeansSDP, _nomad, datasets, load, solve, verify_certificate
 from sknomad._numerics.equal_rows import equal_rows
-from sknomad._weights import read_groups
+from sknomad._program.duplicates import read_groups
 from sknomad.cli import main
 from sknomad.solvers import Auto, SoftAssignment
 

@@ -5,7 +5,6 @@ from ._certificate_file import Verification, verify_certificate
 from ._certified_kmeans import KMeansCertificate, certify_kmeans
 from ._certify import certify, repair, upper_bound
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
-from ._gram import Gram
 from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._kmeans_estimator import CertifiedKMeans
 from ._multilayer import Layer, MultiLayerNOMAD
@@ -14,7 +13,8 @@ from ._nomad import NOMAD
 from ._path import NOMADPath, nomad_path
 from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diagonal_dominance_factor
-from ._problem import KMeansSDP
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._run import Progress
 from ._saving import load
 from ._solution import Certificate, CertificateError, Iterate, Solution, Status

@@ -19,13 +19,13 @@ from ._certify import GRADES, feasible_value, make_feasible, nonnegative_part, u
 from ._checkpoint import fingerprint
 from ._cuts import Multipliers, check_cuts, clustering_upper_bound
 from ._encoding import Decoder, Encoder
-from ._gram import Gram
 from ._kmeans import inertia_bound, kmeans_objective
 from ._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
 from ._numerics.validation import check_choice
-from ._problem import KMeansSDP
+from ._program.duplicates import read_groups
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._solution import Solution
-from ._weights import read_groups
 
 CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
 

@@ -17,13 +17,13 @@ from ._certify import GRADES
 from ._checkpoint import fingerprint
 from ._cuts import Multipliers, clustering_upper_bound
 from ._cutting_planes import LARGEST_FOR_CUTS, tighten
-from ._gram import Gram
 from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from ._memory import check_memory
 from ._numerics.arrays import Array, to_numpy
 from ._numerics.validation import check_choice, check_integer, check_real, check_unweighted
 from ._points import Point, dense
-from ._problem import KMeansSDP
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._run import Progress
 from ._solution import Iterate, NegativePart, Solution, Status
 from ._solve import solve

@@ -12,7 +12,7 @@ from ._archive import FormatError, Kind, read_archive, write_archive
 from ._encoding import Decoder, Encoder
 from ._numerics.arrays import Array
 from ._points import MixedPoint
-from ._problem import KMeansSDP
+from ._program.problem import KMeansSDP
 from ._solution import Iterate
 
 

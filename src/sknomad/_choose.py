@@ -13,13 +13,13 @@ import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from ._gram import Gram
 from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
 from ._manifolds import in_order
 from ._numerics.arrays import Array, is_sparse
 from ._points import Point
-from ._problem import KMeansSDP
-from ._rows import rows_of
+from ._program.data_rows import rows_of
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._run import Progress
 from ._solve import solve
 from .solvers import ADMM

@@ -18,10 +18,10 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from ._certify import LARGEST_ENTRY, upper_bound
-from ._gram import Gram, centring_error
 from ._numerics.arrays import Array
 from ._numerics.validation import check_unweighted
-from ._problem import KMeansSDP
+from ._program.gram import Gram, centring_error
+from ._program.problem import KMeansSDP
 
 # Weights are rounded to this many bits below their sum, so that no sum of them is ever rounded.
 WEIGHT_BITS = 50

@@ -20,7 +20,7 @@ from ._cuts import Multipliers, clustering_upper_bound
 from ._numerics.arrays import Array
 from ._numerics.projections import project_spectraplex
 from ._points import SpectralPoint
-from ._problem import KMeansSDP
+from ._program.problem import KMeansSDP
 from ._solution import Status
 from .solvers._subspace import LeadingProjector
 

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from ._embedding import embed, leading_directions
-from ._gram import Gram
 from ._multipliers import Multipliers, multipliers_of
 from ._new_points import (
     BLOCK_ENTRIES,
@@ -24,7 +23,8 @@ from ._new_points import (
 )
 from ._numerics.arrays import Array, row_slices, to_numpy
 from ._points import SoftPoint
-from ._scale import mean_of_rows
+from ._program.float_range import mean_of_rows
+from ._program.gram import Gram
 from ._solution import Solution
 
 # The least multiplier of the trace, as a share of the spread of scores: hard assignments do not determine theirs.

@@ -10,11 +10,11 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 
 from ._certify import eigenvalues_are_cheap, upper_bound
-from ._gram import Gram
 from ._numerics.arrays import UNIT_ROUNDOFF, Array
 from ._numerics.validation import check_unweighted
 from ._points import SoftPoint
-from ._problem import KMeansSDP
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._solution import Iterate
 from .solvers._state import row_multipliers
 

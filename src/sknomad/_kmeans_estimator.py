@@ -13,11 +13,11 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ._certified_kmeans import KMeansCertificate, check_cuts_option, prove
 from ._certify import GRADES
-from ._gram import Gram
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_finite, check_integer, check_real
 from ._points import Point
-from ._problem import KMeansSDP
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._rounding import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
 from ._saving import Saveable
 from ._solution import Status

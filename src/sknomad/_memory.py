@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from ._numerics.arrays import choose_device, is_numpy_array
-from ._problem import KMeansSDP
+from ._program.problem import KMeansSDP
 
 GIB = 2**30
 

@@ -16,13 +16,13 @@ from sklearn.utils.validation import check_is_fitted
 from ._choose import SAME, Choice, choose
 from ._encoding import saved
 from ._extend import extend
-from ._gram import Gram
-from ._input import METRICS, make_gram, read_table
 from ._linkage import LinkageTree, linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_distances, check_integer, check_K
 from ._points import MixedPoint, dense
-from ._problem import KMeansSDP
+from ._program.gram import Gram
+from ._program.inputs import METRICS, make_gram, read_table
+from ._program.problem import KMeansSDP
 from ._run import Progress
 from ._saving import Saveable
 from ._solution import Certificate, Iterate, Solution

@@ -13,18 +13,18 @@ from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_
 from ._choose import choose
 from ._extend import extend
 from ._fitted import FittedManifolds
-from ._gram import Gram
-from ._input import METRICS, make_gram, read_table
 from ._manifolds import find_manifolds, name_manifolds
 from ._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
 from ._numerics.threads import limited_threads
 from ._numerics.validation import check_choice, check_integer, check_K, check_real
 from ._order import find_order
-from ._problem import KMeansSDP
+from ._program.duplicates import read_groups
+from ._program.gram import Gram
+from ._program.inputs import METRICS, make_gram, read_table
+from ._program.problem import KMeansSDP
 from ._saving import Saveable
 from ._solution import Iterate, Solution
 from ._solve import solve
-from ._weights import read_groups
 from .solvers import configured, takes_weights
 
 DEVICES = ("auto", "cpu", "cuda")

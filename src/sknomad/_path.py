@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ._gram import Gram
 from ._linkage import linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_K
 from ._points import dense
-from ._problem import KMeansSDP
+from ._program.gram import Gram
+from ._program.problem import KMeansSDP
 from ._run import Progress
 from ._solution import Certificate, Iterate, Solution
 from ._solve import solve

@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ._gram import Gram
 from ._kmeans import kmeans_objective, memberships
 from ._manifolds import in_order
 from ._numerics.arrays import Array, is_sparse
 from ._points import Point
+from ._program.gram import Gram
 
 # Starts of the small clustering problem that each way of reading Q poses.
 STARTS_PER_READING = 3

@@ -19,7 +19,7 @@ from ._certify import (
 )
 from ._numerics.arrays import Array
 from ._points import DensePoint, MixedPoint, SpectralPoint
-from ._problem import KMeansSDP
+from ._program.problem import KMeansSDP
 from ._solution import Certificate, Iterate, Solution, Status
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.

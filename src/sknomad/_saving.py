@@ -13,7 +13,7 @@ from ._cuts import Multipliers
 from ._encoding import Decoder, Encoder, saved
 from ._new_points import Anchors, Correction, Extension, Features
 from ._numerics.arrays import is_sparse
-from ._weights import Groups
+from ._program.duplicates import Groups
 from .solvers import SOLVERS
 
 FITTED = re.compile(r"[A-Za-z]\w*_|_[A-Za-z]\w*")

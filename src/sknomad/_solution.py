@@ -13,7 +13,7 @@ import numpy as np
 
 from ._numerics.arrays import Array, namespace
 from ._points import DensePoint, MixedPoint, Point, dense
-from ._problem import KMeansSDP
+from ._program.problem import KMeansSDP
 
 
 class CertificateError(ArithmeticError):

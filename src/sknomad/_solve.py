@@ -16,7 +16,7 @@ from ._certify import GRADES, is_finite
 from ._checkpoint import Checkpoint, save_checkpoint
 from ._memory import check_memory
 from ._numerics.validation import check_choice, check_integer, check_real
-from ._problem import KMeansSDP
+from ._program.problem import KMeansSDP
 from ._run import Progress, Run, interior_point
 from ._solution import Iterate, Solution, Status
 from .solvers import resolve

@@ -10,8 +10,8 @@ import numpy as np
 
 from .. import datasets
 from .._certify import certify
-from .._gram import Gram
-from .._problem import KMeansSDP
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
 from ..ring import best_completely_positive_value, ring_optimum
 from ..solvers import BurerMonteiro
 from ._claims import Claim, Verdict, judge

@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from .._gram import Gram
 from .._numerics.arrays import to_numpy
 from .._points import Point
+from .._program.gram import Gram
 from .._solution import Iterate
 from ..solvers import ADMM, ConditionalGradient
 from ._claims import Claim, Verdict, judge

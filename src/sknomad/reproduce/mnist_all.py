@@ -12,8 +12,8 @@ from sklearn.neighbors import NearestNeighbors
 
 from .. import datasets
 from .._embedding import embed
-from .._gram import Gram
 from .._kmeans import inertia_bound
+from .._program.gram import Gram
 from ._claims import Claim, Verdict, judge
 from ._figure import FAINT, PALETTE, figure, scatter, styled
 from ._record import Arrays, Record

@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from .. import datasets
-from .._gram import Gram
 from .._manifolds import find_manifolds
+from .._program.gram import Gram
 from .._solution import Solution
 from ..metrics import active_modes, hardness
 from ..plot import point_colours

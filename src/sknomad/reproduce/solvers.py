@@ -14,7 +14,7 @@ from scipy.linalg import circulant
 from .. import datasets
 from .._certify import certify
 from .._points import dense
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from ..solvers import ConditionalGradient, Reference
 from ._claims import Claim, Verdict, judge
 from ._coordinates import in_few_dimensions

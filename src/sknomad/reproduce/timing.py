@@ -13,8 +13,8 @@ import numpy as np
 
 from .. import datasets
 from .._certify import certify
-from .._gram import Gram
-from .._problem import KMeansSDP
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
 from .._solution import Iterate
 from .._solve import solve
 from ..solvers import BurerMonteiro, ConditionalGradient, Reference

@@ -9,7 +9,7 @@ from typing import Any
 from sklearn.utils import check_random_state
 
 from .._numerics.validation import check_choice
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._auto import Auto
 from ._burer_monteiro import BurerMonteiro

@@ -14,7 +14,7 @@ from .._numerics.fixed_vector import direction_like
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_real
 from .._points import SoftPoint, SpectralPoint
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from .._solution import Iterate, NegativePart
 from ._anchor import REFLECTION, Anchor
 from ._polish import LARGEST as POLISHED_UP_TO

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from .._memory import free_memory_of
 from .._numerics.arrays import cuda_is_available
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from .._solution import Iterate
 from ._admm import ADMM
 from ._soft import SoftAssignment

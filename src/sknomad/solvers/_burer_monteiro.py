@@ -19,7 +19,7 @@ from .._nmf import symmetric_nmf
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
 from .._points import FactorPoint, MixedPoint, SoftPoint
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from .._solution import Iterate
 
 MULTIPLE = re.compile(r"(\d+)?K")

@@ -21,7 +21,7 @@ from .._numerics.arrays import Array, row_slices, to_numpy
 from .._numerics.projections import project_simplex
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points import DensePoint
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from .._solution import Iterate
 
 # Numbers in one row block of the passes below: a block of each of three arrays stays in a core's cache.

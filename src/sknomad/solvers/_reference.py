@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._points import DensePoint
-from .._problem import KMeansSDP
+from .._program.problem import KMeansSDP
 from .._solution import Iterate
 
 # Peak bytes per squared number of entries of Q, seen with Clarabel at 60 and 80 points: interior point methods factor a

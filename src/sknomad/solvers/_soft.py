@@ -21,8 +21,8 @@ from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, 
 from .._numerics.fixed_vector import direction_like
 from .._numerics.validation import check_integer, check_real
 from .._points import FactorPoint, MixedPoint, SoftPoint
-from .._problem import KMeansSDP
-from .._rows import Rows, Sums, rows_of
+from .._program.data_rows import Rows, Sums, rows_of
+from .._program.problem import KMeansSDP
 from .._solution import Iterate
 
 # First rank as a multiple of K when "auto"; it doubles while that pays.

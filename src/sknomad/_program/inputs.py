@@ -8,9 +8,9 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
-from ._gram import Gram
-from ._numerics.arrays import Array, device, given_model, namespace, to_numpy
-from ._numerics.validation import check_finite
+from .._numerics.arrays import Array, device, given_model, namespace, to_numpy
+from .._numerics.validation import check_finite
+from .gram import Gram
 
 METRICS = ("euclidean", "precomputed", "precomputed_distance")
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from ._numerics.arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
-from ._numerics.fixed_vector import centred
-from ._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
-from ._scale import Frame, mean_of_rows, power_of_two, roots_of, scaled_rows, tame, warn_of_scale, within_range
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
+from .._numerics.fixed_vector import centred
+from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
+from .float_range import Frame, mean_of_rows, power_of_two, roots_of, scaled_rows, tame, warn_of_scale, within_range
 
 
 class Gram:

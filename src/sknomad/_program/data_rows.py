@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._gram import Gram
-from ._numerics.arrays import Array, like, namespace
-from ._scale import mean_of_rows
+from .._numerics.arrays import Array, like, namespace
+from .float_range import mean_of_rows
+from .gram import Gram
 
 
 class Sums(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ._gram import Gram
-from ._numerics.arrays import Array
-from ._numerics.validation import check_K
+from .._numerics.arrays import Array
+from .._numerics.validation import check_K
+from .gram import Gram
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from ._numerics.arrays import Array, is_sparse
-from ._numerics.validation import check_weights
+from .._numerics.arrays import Array, is_sparse
+from .._numerics.validation import check_weights
 
 # Outside this range squares of the numbers, or squares of those, leave float64.
 SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70

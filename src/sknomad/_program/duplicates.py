@@ -13,8 +13,8 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight
 
-from ._numerics.arrays import Array, given_model, is_sparse, to_numpy
-from ._numerics.equal_rows import equal_rows
+from .._numerics.arrays import Array, given_model, is_sparse, to_numpy
+from .._numerics.equal_rows import equal_rows
 
 
 @dataclass(frozen=True)
