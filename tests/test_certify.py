@@ -39,7 +39,7 @@ from sknomad import (
 )
 from sknomad import _certify as judge
 from sknomad import _verify as verify
-from sknomad._points import dense
+from sknomad._points.forms import dense
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(4, 14)

@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sknomad import SoftPoint
 from sknomad._linkage import CEILING, TOGETHER, linkage_tree, similarities, smallest_part
-from sknomad._points import DensePoint, dense
+from sknomad._points.forms import DensePoint, dense
 
 
 def random_similarity(n, seed, gaps=3):

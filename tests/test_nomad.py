@@ -12,7 +12,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from sknomad import NOMAD, KMeansSDP, SpectralPoint, datasets
 from sknomad._embedding import embed, fix_signs
 from sknomad._manifolds import find_manifolds
-from sknomad._points import DensePoint
+from sknomad._points.forms import DensePoint
 
 
 @parametrize_with_checks([NOMAD()])

@@ -11,7 +11,7 @@ from ._multilayer import Layer, MultiLayerNOMAD
 from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
 from ._path import NOMADPath, nomad_path
-from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diagonal_dominance_factor
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP

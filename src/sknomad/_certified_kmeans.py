@@ -21,7 +21,7 @@ from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from ._memory import check_memory
 from ._numerics.arrays import Array, to_numpy
 from ._numerics.validation import check_choice, check_integer, check_real, check_unweighted
-from ._points import Point, dense
+from ._points.forms import Point, dense
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._run import Progress

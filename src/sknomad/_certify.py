@@ -15,7 +15,7 @@ from ._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobe
 from ._numerics.fixed_vector import centred, direction_like, mean_rows, mean_value, relative
 from ._numerics.projections import ky_fan_sum, project_spectraplex, restrict
 from ._numerics.validation import check_choice, check_integer
-from ._points import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
+from ._points.forms import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
 from ._program.gram import centring_error
 from ._program.problem import KMeansSDP
 from ._solution import Certificate, Iterate, NegativePart

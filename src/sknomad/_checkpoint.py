@@ -11,7 +11,7 @@ import numpy as np
 from ._archive import FormatError, Kind, read_archive, write_archive
 from ._encoding import Decoder, Encoder
 from ._numerics.arrays import Array
-from ._points import MixedPoint
+from ._points.forms import MixedPoint
 from ._program.problem import KMeansSDP
 from ._solution import Iterate
 

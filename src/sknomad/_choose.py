@@ -16,7 +16,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
 from ._manifolds import in_order
 from ._numerics.arrays import Array, is_sparse
-from ._points import Point
+from ._points.forms import Point
 from ._program.data_rows import rows_of
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP

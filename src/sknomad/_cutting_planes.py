@@ -19,7 +19,7 @@ import scipy.sparse as sp
 from ._cuts import Multipliers, clustering_upper_bound
 from ._numerics.arrays import Array
 from ._numerics.projections import project_spectraplex
-from ._points import SpectralPoint
+from ._points.forms import SpectralPoint
 from ._program.problem import KMeansSDP
 from ._solution import Status
 from .solvers._subspace import LeadingProjector

@@ -18,7 +18,7 @@ from array_api_compat import is_array_api_obj
 
 from ._archive import FormatError, portable
 from ._numerics.arrays import Array, is_sparse
-from ._points import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._program.float_range import Frame
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP

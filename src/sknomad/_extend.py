@@ -22,7 +22,7 @@ from ._new_points import (
     with_exceptions,
 )
 from ._numerics.arrays import Array, row_slices, to_numpy
-from ._points import SoftPoint
+from ._points.forms import SoftPoint
 from ._program.float_range import mean_of_rows
 from ._program.gram import Gram
 from ._solution import Solution

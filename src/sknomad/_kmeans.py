@@ -12,7 +12,7 @@ from scipy.optimize import minimize_scalar
 from ._certify import eigenvalues_are_cheap, upper_bound
 from ._numerics.arrays import UNIT_ROUNDOFF, Array
 from ._numerics.validation import check_unweighted
-from ._points import SoftPoint
+from ._points.forms import SoftPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._solution import Iterate

@@ -15,7 +15,7 @@ from ._certified_kmeans import KMeansCertificate, check_cuts_option, prove
 from ._certify import GRADES
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_finite, check_integer, check_real
-from ._points import Point
+from ._points.forms import Point
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._rounding import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point

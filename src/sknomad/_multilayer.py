@@ -19,7 +19,7 @@ from ._extend import extend
 from ._linkage import LinkageTree, linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_distances, check_integer, check_K
-from ._points import MixedPoint, dense
+from ._points.forms import MixedPoint, dense
 from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP

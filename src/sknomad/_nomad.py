@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
-from ._affinity import plain
 from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from ._choose import choose
 from ._extend import extend
@@ -18,6 +17,7 @@ from ._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
 from ._numerics.threads import limited_threads
 from ._numerics.validation import check_choice, check_integer, check_K, check_real
 from ._order import find_order
+from ._points.unweighted import plain
 from ._program.duplicates import read_groups
 from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table

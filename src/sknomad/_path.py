@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score
 from ._linkage import linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_K
-from ._points import dense
+from ._points.forms import dense
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._run import Progress

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ._kmeans import kmeans_objective, memberships
 from ._manifolds import in_order
 from ._numerics.arrays import Array, is_sparse
-from ._points import Point
+from ._points.forms import Point
 from ._program.gram import Gram
 
 # Starts of the small clustering problem that each way of reading Q poses.

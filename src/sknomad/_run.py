@@ -18,7 +18,7 @@ from ._certify import (
     upper_bound,
 )
 from ._numerics.arrays import Array
-from ._points import DensePoint, MixedPoint, SpectralPoint
+from ._points.forms import DensePoint, MixedPoint, SpectralPoint
 from ._program.problem import KMeansSDP
 from ._solution import Certificate, Iterate, Solution, Status
 

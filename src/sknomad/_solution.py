@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ._numerics.arrays import Array, namespace
-from ._points import DensePoint, MixedPoint, Point, dense
+from ._points.forms import DensePoint, MixedPoint, Point, dense
 from ._program.problem import KMeansSDP
 
 

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from .. import datasets
 from .._numerics.arrays import to_numpy
-from .._points import Point
+from .._points.forms import Point
 from .._program.gram import Gram
 from .._solution import Iterate
 from ..solvers import ADMM, ConditionalGradient

@@ -13,7 +13,7 @@ from scipy.linalg import circulant
 
 from .. import datasets
 from .._certify import certify
-from .._points import dense
+from .._points.forms import dense
 from .._program.problem import KMeansSDP
 from ..solvers import ConditionalGradient, Reference
 from ._claims import Claim, Verdict, judge

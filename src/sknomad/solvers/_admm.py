@@ -13,7 +13,7 @@ from .._numerics.block_eigen import fresh_vectors
 from .._numerics.fixed_vector import direction_like
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_real
-from .._points import SoftPoint, SpectralPoint
+from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
 from .._solution import Iterate, NegativePart
 from ._anchor import REFLECTION, Anchor

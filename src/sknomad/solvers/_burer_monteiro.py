@@ -18,7 +18,7 @@ from scipy.optimize import Bounds, minimize
 from .._nmf import symmetric_nmf
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
-from .._points import FactorPoint, MixedPoint, SoftPoint
+from .._points.forms import FactorPoint, MixedPoint, SoftPoint
 from .._program.problem import KMeansSDP
 from .._solution import Iterate
 

@@ -20,7 +20,7 @@ from .._frank_wolfe import smallest_eigenpairs, unit_vector
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._numerics.projections import project_simplex
 from .._numerics.validation import check_choice, check_integer, check_real
-from .._points import DensePoint
+from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
 from .._solution import Iterate
 

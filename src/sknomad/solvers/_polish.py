@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from .._numerics.arrays import Array, namespace
-from .._points import SpectralPoint
+from .._points.forms import SpectralPoint
 from .._solution import Iterate, NegativePart
 from ._state import GramOperator, StepMatrix, advance, rescale_multiplier
 

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._points import DensePoint
+from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
 from .._solution import Iterate
 

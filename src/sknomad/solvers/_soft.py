@@ -20,7 +20,7 @@ from sklearn.cluster import kmeans_plusplus
 from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import direction_like
 from .._numerics.validation import check_integer, check_real
-from .._points import FactorPoint, MixedPoint, SoftPoint
+from .._points.forms import FactorPoint, MixedPoint, SoftPoint
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
 from .._solution import Iterate

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from .._numerics.arrays import Array, device, double, like, namespace, row_slices
 from .._numerics.fixed_vector import direction_like, mean_rows
-from .._points import Point, SoftPoint
+from .._points.forms import Point, SoftPoint
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP

@@ -12,9 +12,9 @@ from typing import Protocol
 
 import numpy as np
 
-from ._numerics.arrays import Array, double, float64_model, like, namespace, row_slices, to_numpy
-from ._numerics.fixed_vector import direction_like, mean_rows, shares
-from ._program.gram import Gram
+from .._numerics.arrays import Array, double, float64_model, like, namespace, row_slices, to_numpy
+from .._numerics.fixed_vector import direction_like, mean_rows, shares
+from .._program.gram import Gram
 
 # Rows converted to float64 at a time when sums over all points are formed.
 BLOCK_ROWS = 65536

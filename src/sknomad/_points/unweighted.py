@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ._numerics.arrays import Array, row_slices, to_numpy
-from ._points import DensePoint, MixedPoint, Point, SoftPoint, SpectralPoint
-from ._program.gram import Gram
+from .._numerics.arrays import Array, row_slices, to_numpy
+from .._program.gram import Gram
+from .forms import DensePoint, MixedPoint, Point, SoftPoint, SpectralPoint
 
 # Points of less than this share of the largest weight are light: what a solver leaves open in their entries of Z is
 # large once divided by their weights.

@@ -1,0 +1,1 @@
+"""The forms in which ``Q`` is held, with one set of methods."""
