@@ -23,8 +23,8 @@ from sknomad import (
     solve,
     verify_certificate,
 )
+from sknomad._certificate.cuts import Multipliers, clustering_upper_bound
 from sknomad._certificate_file import pack, unpack, write_kmeans_certificate
-from sknomad._cuts import Multipliers, clustering_upper_bound
 from sknomad._kmeans import inertia_bound
 
 LINE = b"sknomad-certificate-1\n"

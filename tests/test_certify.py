@@ -37,8 +37,8 @@ from sknomad import (
     solve,
     upper_bound,
 )
-from sknomad import _certify as judge
-from sknomad import _verify as verify
+from sknomad._certificate import bounds as judge
+from sknomad._certificate import cholesky_proof as verify
 from sknomad._points.forms import dense
 
 seeds = st.integers(0, 2**32 - 1)

@@ -20,7 +20,7 @@ from sknomad import (
     solve,
     verify_certificate,
 )
-from sknomad._cuts import Multipliers, clustering_upper_bound, cut_matrix, rounded_weights, violations
+from sknomad._certificate.cuts import Multipliers, clustering_upper_bound, cut_matrix, rounded_weights, violations
 from sknomad._cutting_planes import cut_operator, find_cuts
 from sknomad._kmeans import inertia_bound
 

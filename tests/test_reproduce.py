@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from sknomad import Gram, _cli_reproduce, cli, reproduce
-from sknomad._certify import certify
+from sknomad._certificate.bounds import certify
 from sknomad._download import DataDamagedError, DataUnavailableError
 from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict, _figure, _look, _registry, _runner, _store
 from sknomad.reproduce._claims import judge

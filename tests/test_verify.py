@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from oracles import centred_gram, clarabel_bounds, complement_of_ones, dual_bound, planted, ring_points, ring_value
 from sknomad import Gram, Iterate, KMeansSDP, certify, solve, upper_bound
-from sknomad import _terms as terms_of_proofs
-from sknomad import _verify as verify
-from sknomad._certify import nonnegative_part
+from sknomad._certificate import cholesky_proof as verify
+from sknomad._certificate import proof_terms as terms_of_proofs
+from sknomad._certificate.bounds import nonnegative_part
+from sknomad._certificate.solution import NegativePart
 from sknomad._numerics.arrays import to_numpy
 from sknomad._program.gram import centring_error
-from sknomad._solution import NegativePart
 
 seeds = st.integers(0, 2**32 - 1)
 

@@ -27,12 +27,12 @@ from sknomad import (
     solve,
     upper_bound,
 )
+from sknomad._certificate.cholesky_proof import estimated_upper_bound
 from sknomad._numerics.arrays import to_numpy
 from sknomad._numerics.fixed_vector import centred
 from sknomad._numerics.projections import lift, project_spectraplex, restrict
 from sknomad._points.forms import DensePoint, dense
 from sknomad._points.unweighted import entries, plain, product
-from sknomad._verify import estimated_upper_bound
 from sknomad.solvers import ADMM, Auto, BurerMonteiro, ConditionalGradient, SoftAssignment
 from sknomad.solvers._subspace import LeadingProjector
 

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from ._archive import Archive, FormatError, Kind, read_archive, write_archive
-from ._certify import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
+from ._certificate.bounds import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
+from ._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
+from ._certificate.solution import Solution
 from ._checkpoint import fingerprint
-from ._cuts import Multipliers, check_cuts, clustering_upper_bound
 from ._encoding import Decoder, Encoder
 from ._kmeans import inertia_bound, kmeans_objective
 from ._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
@@ -25,7 +26,6 @@ from ._numerics.validation import check_choice
 from ._program.duplicates import read_groups
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
-from ._solution import Solution
 
 CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
 

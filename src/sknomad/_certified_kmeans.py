@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
+from ._certificate.bounds import GRADES
+from ._certificate.cuts import Multipliers, clustering_upper_bound
+from ._certificate.solution import Iterate, NegativePart, Solution, Status
 from ._certificate_file import write_kmeans_certificate
-from ._certify import GRADES
 from ._checkpoint import fingerprint
-from ._cuts import Multipliers, clustering_upper_bound
 from ._cutting_planes import LARGEST_FOR_CUTS, tighten
 from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from ._memory import check_memory
@@ -25,7 +26,6 @@ from ._points.forms import Point, dense
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._run import Progress
-from ._solution import Iterate, NegativePart, Solution, Status
 from ._solve import solve
 from .solvers import resolve
 

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from ._archive import FormatError, Kind, read_archive, write_archive
+from ._certificate.solution import Iterate
 from ._encoding import Decoder, Encoder
 from ._numerics.arrays import Array
 from ._points.forms import MixedPoint
 from ._program.problem import KMeansSDP
-from ._solution import Iterate
 
 
 class CheckpointError(FormatError):

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ._certificate.solution import Solution
 from ._embedding import embed, leading_directions
 from ._multipliers import Multipliers, multipliers_of
 from ._new_points import (
@@ -25,7 +26,6 @@ from ._numerics.arrays import Array, row_slices, to_numpy
 from ._points.forms import SoftPoint
 from ._program.float_range import mean_of_rows
 from ._program.gram import Gram
-from ._solution import Solution
 
 # The least multiplier of the trace, as a share of the spread of scores: hard assignments do not determine theirs.
 SMALLEST_MULTIPLIER = 1e-9

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ._certify import eigenvalues_are_cheap, upper_bound
+from ._certificate.bounds import eigenvalues_are_cheap, upper_bound
+from ._certificate.solution import Iterate
 from ._numerics.arrays import UNIT_ROUNDOFF, Array
 from ._numerics.validation import check_unweighted
 from ._points.forms import SoftPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
-from ._solution import Iterate
 from .solvers._state import row_multipliers
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is

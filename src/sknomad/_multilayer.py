@@ -13,6 +13,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
+from ._certificate.solution import Certificate, Iterate, Solution
 from ._choose import SAME, Choice, choose
 from ._encoding import saved
 from ._extend import extend
@@ -25,7 +26,6 @@ from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP
 from ._run import Progress
 from ._saving import Saveable
-from ._solution import Certificate, Iterate, Solution
 from ._solve import solve
 from .metrics import hardness
 

@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
 from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
+from ._certificate.solution import Iterate, Solution
 from ._choose import choose
 from ._extend import extend
 from ._fitted import FittedManifolds
@@ -23,7 +24,6 @@ from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP
 from ._saving import Saveable
-from ._solution import Iterate, Solution
 from ._solve import solve
 from .solvers import configured, takes_weights
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
+from ._certificate.solution import Certificate, Iterate, Solution
 from ._linkage import linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_K
@@ -17,7 +18,6 @@ from ._points.forms import dense
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._run import Progress
-from ._solution import Certificate, Iterate, Solution
 from ._solve import solve
 from .metrics import active_modes
 

@@ -8,8 +8,8 @@ import re
 from typing import Any, ClassVar
 
 from ._archive import FormatError, Kind, read_archive, write_archive
+from ._certificate.cuts import Multipliers
 from ._certified_kmeans import KMeansCertificate
-from ._cuts import Multipliers
 from ._encoding import Decoder, Encoder, saved
 from ._new_points import Anchors, Correction, Extension, Features
 from ._numerics.arrays import is_sparse

@@ -12,13 +12,13 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ._certify import GRADES, is_finite
+from ._certificate.bounds import GRADES, is_finite
+from ._certificate.solution import Iterate, Solution, Status
 from ._checkpoint import Checkpoint, save_checkpoint
 from ._memory import check_memory
 from ._numerics.validation import check_choice, check_integer, check_real
 from ._program.problem import KMeansSDP
 from ._run import Progress, Run, interior_point
-from ._solution import Iterate, Solution, Status
 from .solvers import resolve
 
 # Least time between two checkpoints.

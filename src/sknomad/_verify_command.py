@@ -8,8 +8,8 @@ import math
 from pathlib import Path
 from typing import Any
 
+from ._certificate.bounds import GRADES
 from ._certificate_file import DATA_KINDS, Verification, verify_certificate
-from ._certify import GRADES
 from ._tables import read_table
 
 HOLDS, DOES_NOT_HOLD = 0, 3

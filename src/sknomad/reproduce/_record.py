@@ -10,9 +10,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from .._certificate.solution import Certificate, Solution, Status
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solution import Certificate, Solution, Status
 from .._solve import solve
 from ..solvers import Auto
 

@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
+from .._certificate.solution import Iterate
 from .._numerics.arrays import to_numpy
 from .._points.forms import Point
 from .._program.gram import Gram
-from .._solution import Iterate
 from ..solvers import ADMM, ConditionalGradient
 from ._claims import Claim, Verdict, judge
 from ._figure import MUTED, PALETTE, figure, styled

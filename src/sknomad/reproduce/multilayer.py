@@ -9,9 +9,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from .. import datasets
+from .._certificate.solution import Solution
 from .._manifolds import find_manifolds
 from .._program.gram import Gram
-from .._solution import Solution
 from ..metrics import active_modes, hardness
 from ..plot import point_colours
 from ._claims import Claim, Verdict, judge

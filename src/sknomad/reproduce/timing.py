@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import datasets
-from .._certify import certify
+from .._certificate.bounds import certify
+from .._certificate.solution import Iterate
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 from .._solve import solve
 from ..solvers import BurerMonteiro, ConditionalGradient, Reference
 from ..solvers._reference import translated

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
+from .._certificate.solution import Iterate, NegativePart
 from .._numerics.arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
 from .._numerics.fixed_vector import direction_like
@@ -15,7 +16,6 @@ from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
-from .._solution import Iterate, NegativePart
 from ._anchor import REFLECTION, Anchor
 from ._polish import LARGEST as POLISHED_UP_TO
 from ._polish import Projector, polish

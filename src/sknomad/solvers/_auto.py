@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
+from .._certificate.solution import Iterate
 from .._memory import free_memory_of
 from .._numerics.arrays import cuda_is_available
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 from ._admm import ADMM
 from ._soft import SoftAssignment
 

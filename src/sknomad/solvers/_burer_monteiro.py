@@ -15,12 +15,12 @@ import numpy as np
 import scipy.linalg as la
 from scipy.optimize import Bounds, minimize
 
+from .._certificate.solution import Iterate
 from .._nmf import symmetric_nmf
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 
 MULTIPLE = re.compile(r"(\d+)?K")
 # n x r arrays alive in L-BFGS-B: ten pairs of corrections, and what a gradient needs.

@@ -15,14 +15,14 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from scipy.linalg.blas import dger
 
-from .._certify import as_spectral
+from .._certificate.bounds import as_spectral
+from .._certificate.solution import Iterate
 from .._frank_wolfe import smallest_eigenpairs, unit_vector
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._numerics.projections import project_simplex
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 
 # Numbers in one row block of the passes below: a block of each of three arrays stays in a core's cache.
 BLOCK_ENTRIES = 2**15

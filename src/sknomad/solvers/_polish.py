@@ -12,9 +12,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from .._certificate.solution import Iterate, NegativePart
 from .._numerics.arrays import Array, namespace
 from .._points.forms import SpectralPoint
-from .._solution import Iterate, NegativePart
 from ._state import GramOperator, StepMatrix, advance, rescale_multiplier
 
 Projector = Callable[[StepMatrix], tuple[Array, Array]]

@@ -11,9 +11,9 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from .._certificate.solution import Iterate
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 
 # Peak bytes per squared number of entries of Q, seen with Clarabel at 60 and 80 points: interior point methods factor a
 # system that is dense in these entries.

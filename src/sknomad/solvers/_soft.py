@@ -17,13 +17,13 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
+from .._certificate.solution import Iterate
 from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import direction_like
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 
 # First rank as a multiple of K when "auto"; it doubles while that pays.
 FIRST_RANK = 4

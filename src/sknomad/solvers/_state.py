@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from .._certificate.solution import Iterate
 from .._numerics.arrays import Array, device, double, like, namespace, row_slices
 from .._numerics.fixed_vector import direction_like, mean_rows
 from .._points.forms import Point, SoftPoint
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solution import Iterate
 from ._soft import row_scores
 
 # Numbers in one row block: large enough for fast products, small beside the state.

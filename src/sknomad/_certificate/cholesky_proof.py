@@ -18,12 +18,12 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_on_gpu, namespace
-from ._numerics.block_eigen import leading_eigenpairs
-from ._numerics.projections import lift, restrict
-from ._program.gram import centring_error
-from ._program.problem import KMeansSDP
-from ._terms import MultiplierSize, Terms, lower_part, multiplier_size
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_on_gpu, namespace
+from .._numerics.block_eigen import leading_eigenpairs
+from .._numerics.projections import lift, restrict
+from .._program.gram import centring_error
+from .._program.problem import KMeansSDP
+from .proof_terms import MultiplierSize, Terms, lower_part, multiplier_size
 
 # Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9

@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from ._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace, to_numpy
-from ._numerics.fixed_vector import centred, direction_like, mean_rows, mean_value, relative
-from ._numerics.projections import ky_fan_sum, project_spectraplex, restrict
-from ._numerics.validation import check_choice, check_integer
-from ._points.forms import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
-from ._program.gram import centring_error
-from ._program.problem import KMeansSDP
-from ._solution import Certificate, Iterate, NegativePart
-from ._verify import estimated_upper_bound, verified_upper_bound
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace, to_numpy
+from .._numerics.fixed_vector import centred, direction_like, mean_rows, mean_value, relative
+from .._numerics.projections import ky_fan_sum, project_spectraplex, restrict
+from .._numerics.validation import check_choice, check_integer
+from .._points.forms import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
+from .._program.gram import centring_error
+from .._program.problem import KMeansSDP
+from .cholesky_proof import estimated_upper_bound, verified_upper_bound
+from .solution import Certificate, Iterate, NegativePart
 
 GRADES = ("eigen", "verified")
 

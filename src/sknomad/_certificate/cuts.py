@@ -17,11 +17,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from ._certify import LARGEST_ENTRY, upper_bound
-from ._numerics.arrays import Array
-from ._numerics.validation import check_unweighted
-from ._program.gram import Gram, centring_error
-from ._program.problem import KMeansSDP
+from .._numerics.arrays import Array
+from .._numerics.validation import check_unweighted
+from .._program.gram import Gram, centring_error
+from .._program.problem import KMeansSDP
+from .bounds import LARGEST_ENTRY, upper_bound
 
 # Weights are rounded to this many bits below their sum, so that no sum of them is ever rounded.
 WEIGHT_BITS = 50

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from ._numerics.arrays import Array, namespace
-from ._points.forms import DensePoint, MixedPoint, Point, dense
-from ._program.problem import KMeansSDP
+from .._numerics.arrays import Array, namespace
+from .._points.forms import DensePoint, MixedPoint, Point, dense
+from .._program.problem import KMeansSDP
 
 
 class CertificateError(ArithmeticError):
@@ -164,7 +164,7 @@ class Solution:
         ----------
         path : path
         """
-        from ._certificate_file import write_solution_certificate
+        from .._certificate_file import write_solution_certificate
 
         write_solution_certificate(path, self)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ._numerics.arrays import Array, device, double, like, namespace, row_slices
-from ._program.gram import Gram
+from .._numerics.arrays import Array, device, double, like, namespace, row_slices
+from .._program.gram import Gram
 
 BLOCK_ROWS = 2048
 

@@ -1,0 +1,1 @@
+"""The judge: any iterate of any solver becomes proven bounds."""
