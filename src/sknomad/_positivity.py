@@ -14,7 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 from ._nmf import symmetric_nmf
 from ._numerics.arrays import Array
 from ._numerics.validation import check_integer, check_square
-from ._ring_positivity import ROUNDING, dominance_factor, three_cosines_factor
+from .ring.positivity import ROUNDING, dominance_factor, three_cosines_factor
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import circulant
 
-from sknomad._ring_program import Array, check_count, check_K, check_radius
+from .program import Array, check_count, check_K, check_radius
 
 Window = tuple[int, float]  # number of points of an arc, minus 1, and steepness of the cosine on it
 

@@ -1,22 +1,11 @@
-"""NOMAD on the ring and the flat torus, solved exactly: the analysis of the paper as code, and an oracle for solvers.
-
-On equally spaced points of a circle an optimal ``Q`` is circulant, so the semidefinite program is a linear program in
-the Fourier basis. Everything here is for centred Gram matrices (the mean of the points is 0) and any real ``K``.
-"""
+"""Optimal ``Q`` of the ring and of the flat torus, from the linear program and in closed form."""
 
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import circulant
 
-from sknomad._ring_path import InactiveK, RingPath, diagonal_path, inactive_K, ring_path
-from sknomad._ring_positivity import (
-    CompletelyPositiveOptimum,
-    best_completely_positive,
-    best_completely_positive_value,
-    completely_positive_factor,
-)
-from sknomad._ring_program import (
+from .program import (
     Array,
     best_row,
     check_count,
@@ -26,26 +15,6 @@ from sknomad._ring_program import (
     ring_orbits,
     torus_orbits,
 )
-
-__all__ = [
-    "CompletelyPositiveOptimum",
-    "InactiveK",
-    "RingPath",
-    "RingSolution",
-    "TorusSolution",
-    "best_completely_positive",
-    "best_completely_positive_value",
-    "completely_positive_factor",
-    "cone_half_angle",
-    "diagonal_path",
-    "inactive_K",
-    "ring_closed_form",
-    "ring_optimum",
-    "ring_path",
-    "ring_points",
-    "torus_optimum",
-    "torus_points",
-]
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from sknomad._ring_program import Array, Orbits, best_row, check_count, check_K, ring_kernel, ring_orbits, solve_lags
+from .program import Array, Orbits, best_row, check_count, check_K, ring_kernel, ring_orbits, solve_lags
 
 # Relative to the main diagonal. A vanished diagonal comes out of the simplex method as an exact zero; the smallest
 # nonzero one at a kink (n=100) is 2e-8.
