@@ -15,9 +15,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sknomad import _download, _fetch, datasets
-from sknomad._download import RemoteFile
+from sknomad import datasets
 from sknomad.datasets import DataDamagedError, DataUnavailableError
+from sknomad.datasets import download as _download
+from sknomad.datasets import images as _fetch
+from sknomad.datasets.download import RemoteFile
 
 Image = pytest.importorskip("PIL.Image")
 pytest.importorskip("pooch")

@@ -18,7 +18,7 @@ import pytest
 
 from sknomad import Gram, _cli_reproduce, cli, reproduce
 from sknomad._certificate.bounds import certify
-from sknomad._download import DataDamagedError, DataUnavailableError
+from sknomad.datasets.download import DataDamagedError, DataUnavailableError
 from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict, _figure, _look, _registry, _runner, _store
 from sknomad.reproduce._claims import judge
 from sknomad.reproduce._measure import circulance_error, explained, nearest, purity, strongest, winding_number

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._fetch import DataUnavailableError
 from .._numerics.arrays import cuda_is_available
+from ..datasets.images import DataUnavailableError
 from . import _store
 from ._look import draw_figure, write_figure
 from ._page import check_can_write, write_page

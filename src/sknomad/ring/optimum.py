@@ -5,16 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import circulant
 
-from .program import (
-    Array,
-    best_row,
-    check_count,
-    check_K,
-    check_radius,
-    ring_kernel,
-    ring_orbits,
-    torus_orbits,
-)
+from .program import Array, best_row, check_count, check_K, check_radius, ring_kernel, ring_orbits, torus_orbits
 
 
 @dataclass(frozen=True, eq=False)

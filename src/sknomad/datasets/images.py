@@ -21,8 +21,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
-from ._download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
-from ._numerics.validation import check_choice, check_integer
+from .._numerics.validation import check_choice, check_integer
+from .download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
 
 __all__ = [
     "DataDamagedError", "DataUnavailableError", "Images", "fetch_coil20", "fetch_coil100", "fetch_mnist",
