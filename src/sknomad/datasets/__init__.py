@@ -32,11 +32,12 @@ from .shapes import (
     thin_lines,
     three_spirals,
     trefoil,
+    trefoil_pair,
     two_rings,
 )
 
 __all__ = [
     "DataDamagedError", "DataUnavailableError", "Images", "blobs", "double_swiss_roll", "fetch_coil20", "fetch_coil100",
     "fetch_mnist", "fetch_teapots", "fetch_yale_faces", "linked_rings", "moons", "ring", "square_grid", "swiss_roll",
-    "swiss_roll_3d", "thin_lines", "three_spirals", "trefoil", "two_rings",
+    "swiss_roll_3d", "thin_lines", "three_spirals", "trefoil", "trefoil_pair", "two_rings",
 ]  # fmt: skip

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .plot import FAINT, INK, MUTED, PALETTE, style
+from . import FAINT, INK, MUTED, PALETTE, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -1,91 +1,36 @@
-"""Pictures of data, solution, embedding and bounds, in one style.
-
-Every function takes arrays, solves nothing, and returns the ``Axes`` or ``Figure`` it drew; given no ``ax``, it
-makes a figure. No pyplot: nothing is global and no window opens; call ``figure.savefig`` or show it in a notebook.
-Matplotlib is optional and imported only when something is drawn.
-"""
+"""Panels and the overview: data, affinity, embedding and bounds."""
 
 from __future__ import annotations
 
-import importlib
 import textwrap
 from collections.abc import Mapping
-from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
+from .style import (
+    DIVERGING,
+    FAINT,
+    INK,
+    MUTED,
+    SEQUENTIAL,
+    Array,
+    Column,
+    Trace,
+    axes_or_new,
+    colour_map,
+    matplotlib_module,
+    point_colours,
+    style,
+)
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-Array = NDArray[np.float64]
-Column = ArrayLike | None
-Trace = Mapping[str, ArrayLike] | None
-
-# Okabe and Ito's colours, told apart under every common colour blindness; not their yellow, lost on white.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#333333")
-INK, MUTED, FAINT = "#222222", "#6E6E6E", "#DCDCDC"
-# Lightness falls in equal steps from the white of the page, so that zero is blank paper. The hues are none of
-# the palette's: a matrix entry must not look like a manifold. Q is nonnegative, a Gram matrix has both signs.
-SEQUENTIAL = ("#ffffff", "#e4cfee", "#c6a1de", "#a276ca", "#7852aa", "#4d347e", "#271b4b")
-DIVERGING = ("#003734", "#025853", "#037c74", "#2fa195", "#70c3b8", "#bae1db", *SEQUENTIAL)
-# For angles: dark blue to ochre through green and back through red, so lightness tells the extremes apart.
-CYCLIC = ("#23345F", "#0072B2", "#009E73", "#C9A400", "#E69F00", "#D55E00", "#86306F", "#23345F")
-
-_STYLE = {
-    "font.family": "DejaVu Sans",  # comes with matplotlib: the same figure everywhere
-    "font.size": 8.5,
-    "axes.titlesize": 9.5,
-    "axes.titleweight": "bold",
-    "axes.titlelocation": "left",
-    "axes.titlepad": 14.0,  # room for the strip of labels, and all titles at one height
-    "axes.labelcolor": MUTED,
-    "axes.edgecolor": MUTED,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "xtick.color": MUTED,
-    "ytick.color": MUTED,
-    "figure.dpi": 200,
-}
 _MOST_PANELS = 6  # manifolds unrolled in one overview; more would be too small to read
-
-
-def style() -> AbstractContextManager[None]:
-    """Context in which matplotlib draws in the style of this library.
-
-    Examples
-    --------
-    >>> import matplotlib
-    >>> with style():
-    ...     matplotlib.rcParams["axes.spines.top"]
-    False
-    """
-    return _matplotlib().rc_context(_STYLE)
-
-
-def point_colours(labels: Column, parameter: Column = None, *, cyclic: bool = False) -> Array:
-    """Colours of points, one RGBA row each: the hue from the label, the shade from the parameter.
-
-    Label ``k`` takes colour ``k`` modulo seven of the palette, a negative one (in no manifold) grey. A parameter
-    adds, within each label, shades from light to dark; without labels it runs along a scale, closed if ``cyclic``.
-    """
-    if labels is None:
-        t = _unit_range(np.asarray(parameter, dtype=np.float64))
-        # Viridis without its last part, yellow, which is lost on white paper.
-        return np.asarray(_colour_map(CYCLIC)(t) if cyclic else _matplotlib().colormaps["viridis"](0.93 * t))
-    labels = np.asarray(labels, dtype=np.int64)
-    table = _matplotlib(".colors").to_rgba_array((*PALETTE, MUTED))
-    rgba = np.asarray(table[np.where(labels < 0, len(PALETTE), labels % len(PALETTE))])
-    if parameter is not None:
-        shade = np.array(parameter, dtype=np.float64)
-        for name in np.unique(labels):
-            shade[labels == name] = _unit_range(shade[labels == name])
-        target = (shade < 0.5).astype(np.float64)[:, None]  # white for the first half, black for the second
-        rgba[:, :3] += 1.2 * np.abs(shade - 0.5)[:, None] * (target - rgba[:, :3])
-    return rgba
 
 
 def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: Axes | None = None) -> Axes:
@@ -95,7 +40,7 @@ def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: A
     drawing; without it, points are sorted by label.
     """
     with style():
-        return _heat_map(_axes(ax), _square(Q), labels, order)
+        return _heat_map(axes_or_new(ax), _square(Q), labels, order)
 
 
 def embedding(
@@ -109,7 +54,7 @@ def embedding(
     if labels is None and parameter is None:
         labels = np.zeros(len(points))
     with style():
-        return _scatter(_axes(ax), points, point_colours(labels, parameter, cyclic=cyclic))
+        return _scatter(axes_or_new(ax), points, point_colours(labels, parameter, cyclic=cyclic))
 
 
 def scatter_data(X: ArrayLike, labels: Column = None, **options: Any) -> Axes:
@@ -130,7 +75,7 @@ def convergence(trace: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Ax
     known = np.isfinite(lower) & np.isfinite(upper)
     spans_decades = time.size > 0 and 0 < 100 * time.min() < time.max()
     with style():
-        ax = _axes(ax)
+        ax = axes_or_new(ax)
         ax.fill_between(time[known], lower[known], upper[known], step="post", color=FAINT, linewidth=0)
         for name, bound in (("upper", upper), ("lower", lower)):
             finite = np.isfinite(bound)
@@ -193,7 +138,7 @@ def _panels(manifolds: int, has_trace: bool) -> tuple[Figure, list[Axes], list[A
     """Figure of the overview and its axes: three squares, then (below, if there is more) manifolds and bounds."""
     one_row = manifolds == 1 and not has_trace
     height = 3.75 if one_row else 7.2
-    figure = _matplotlib(".figure").Figure(figsize=(10, height), layout="constrained")
+    figure = matplotlib_module(".figure").Figure(figsize=(10, height), layout="constrained")
     figure.get_layout_engine().set(rect=(0, 0, 1, 1 - 0.76 / height), w_pad=0.14, h_pad=0.08)
     grid = figure.add_gridspec(1, 4) if one_row else figure.add_gridspec(2, 3, height_ratios=(1.14, 1))
     above = [figure.add_subplot(grid[0, column]) for column in range(3)]
@@ -209,7 +154,7 @@ def _heat_map(ax: Axes, matrix: Array, labels: Column, order: Column, *, signed:
     sorted_rows = np.argsort(np.zeros(len(matrix)) if labels is None else np.asarray(labels), kind="stable")
     rows = sorted_rows if order is None else np.asarray(order, dtype=np.intp)
     high = float(np.abs(matrix).max())
-    colours, low = (_colour_map(DIVERGING), -high) if signed else (_colour_map(SEQUENTIAL), 0.0)
+    colours, low = (colour_map(DIVERGING), -high) if signed else (colour_map(SEQUENTIAL), 0.0)
     image = ax.imshow(matrix[np.ix_(rows, rows)], cmap=colours, vmin=low, vmax=high)
     ax.set(xticks=[], yticks=[], anchor="NW")
     ax.spines[:].set(visible=True, color=FAINT)
@@ -271,29 +216,8 @@ def _plane(X: Array) -> Array:
     return plane * np.sign(plane[np.argmax(np.abs(plane), axis=0), [0, 1]])  # same data, same picture
 
 
-def _unit_range(values: Array) -> Array:
-    low, span = values.min(), np.ptp(values)
-    return (values - low) / span if span else np.full(values.shape, 0.5)
-
-
 def _square(Q: ArrayLike) -> Array:
     Q = np.asarray(Q, dtype=np.float64)
     if Q.ndim != 2 or Q.shape[0] != Q.shape[1]:
         raise ValueError(f"Q must be a square matrix, got shape {Q.shape}. Pass one row and column per point.")
     return Q
-
-
-def _axes(ax: Axes | None) -> Axes:
-    return ax or _matplotlib(".figure").Figure(figsize=(3.4, 3.4), layout="constrained").add_subplot()
-
-
-def _colour_map(stops: tuple[str, ...]) -> Any:
-    return _matplotlib(".colors").LinearSegmentedColormap.from_list("sknomad", stops)
-
-
-def _matplotlib(submodule: str = "") -> Any:
-    try:
-        importlib.import_module("matplotlib")
-    except ImportError as error:
-        raise ImportError("plotting needs matplotlib: pip install 'sknomad[plot]'.") from error
-    return importlib.import_module("matplotlib" + submodule)
