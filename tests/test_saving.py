@@ -16,9 +16,9 @@ from hypothesis.extra import numpy as hnp
 import sknomad
 from hostile import constructions, damaged, forge, members_of
 from sknomad import NOMAD, CertifiedKMeans, FormatError, Gram, Status, datasets, load
-from sknomad._archive import Kind, read_archive, write_archive
-from sknomad._encoding import Decoder, Encoder
-from sknomad._saving import ESTIMATORS
+from sknomad._files.archive import Kind, read_archive, write_archive
+from sknomad._files.models import ESTIMATORS
+from sknomad._files.records import Decoder, Encoder
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 
 

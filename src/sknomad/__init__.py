@@ -1,10 +1,11 @@
 """sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
 
-from ._archive import FormatError
 from ._certificate.bounds import certify, repair, upper_bound
 from ._certificate.solution import Certificate, CertificateError, Iterate, Solution, Status
 from ._certificate_file import Verification, verify_certificate
 from ._certified_kmeans import KMeansCertificate, certify_kmeans
+from ._files.archive import FormatError
+from ._files.models import load
 from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._kmeans_estimator import CertifiedKMeans
@@ -17,7 +18,6 @@ from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diag
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._run import Progress
-from ._saving import load
 from ._solve import solve
 
 __version__ = "0.1.0"

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from ._archive import Archive, FormatError, Kind, read_archive, write_archive
 from ._certificate.bounds import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
 from ._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
 from ._certificate.solution import Solution
 from ._checkpoint import fingerprint
-from ._encoding import Decoder, Encoder
+from ._files.archive import Archive, FormatError, Kind, read_archive, write_archive
+from ._files.records import Decoder, Encoder
 from ._kmeans import inertia_bound, kmeans_objective
 from ._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
 from ._numerics.validation import check_choice

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from ._archive import FormatError, Kind, read_archive, write_archive
 from ._certificate.solution import Iterate
-from ._encoding import Decoder, Encoder
+from ._files.archive import FormatError, Kind, read_archive, write_archive
+from ._files.records import Decoder, Encoder
 from ._numerics.arrays import Array
 from ._points.forms import MixedPoint
 from ._program.problem import KMeansSDP

@@ -15,8 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ._certificate.solution import Certificate, Iterate, Solution
 from ._choose import SAME, Choice, choose
-from ._encoding import saved
 from ._extend import extend
+from ._files.models import Saveable
+from ._files.records import saved
 from ._linkage import LinkageTree, linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_distances, check_integer, check_K
@@ -25,7 +26,6 @@ from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP
 from ._run import Progress
-from ._saving import Saveable
 from ._solve import solve
 from .metrics import hardness
 

@@ -12,6 +12,7 @@ from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_
 from ._certificate.solution import Iterate, Solution
 from ._choose import choose
 from ._extend import extend
+from ._files.models import Saveable
 from ._fitted import FittedManifolds
 from ._manifolds import find_manifolds, name_manifolds
 from ._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
@@ -23,7 +24,6 @@ from ._program.duplicates import read_groups
 from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP
-from ._saving import Saveable
 from ._solve import solve
 from .solvers import configured, takes_weights
 

@@ -16,13 +16,13 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
-from ._archive import FormatError, portable
-from ._certificate.solution import Certificate, Iterate, NegativePart, Solution, Status
-from ._numerics.arrays import Array, is_sparse
-from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
-from ._program.float_range import Frame
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
+from .._certificate.solution import Certificate, Iterate, NegativePart, Solution, Status
+from .._numerics.arrays import Array, is_sparse
+from .._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from .._program.float_range import Frame
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .archive import FormatError, portable
 
 Class = TypeVar("Class", bound=type[Any])
 

@@ -23,7 +23,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from ._numerics.arrays import Array, to_numpy
+from .._numerics.arrays import Array, to_numpy
 
 FIRST_LINE = re.compile(rb"sknomad-([a-z]{1,20})-([0-9]{1,6})\n")
 LONGEST_LINE = 40

@@ -7,14 +7,14 @@ import os
 import re
 from typing import Any, ClassVar
 
-from ._archive import FormatError, Kind, read_archive, write_archive
-from ._certificate.cuts import Multipliers
-from ._certified_kmeans import KMeansCertificate
-from ._encoding import Decoder, Encoder, saved
-from ._new_points import Anchors, Correction, Extension, Features
-from ._numerics.arrays import is_sparse
-from ._program.duplicates import Groups
-from .solvers import SOLVERS
+from .._certificate.cuts import Multipliers
+from .._certified_kmeans import KMeansCertificate
+from .._new_points import Anchors, Correction, Extension, Features
+from .._numerics.arrays import is_sparse
+from .._program.duplicates import Groups
+from ..solvers import SOLVERS
+from .archive import FormatError, Kind, read_archive, write_archive
+from .records import Decoder, Encoder, saved
 
 FITTED = re.compile(r"[A-Za-z]\w*_|_[A-Za-z]\w*")
 MODEL = Kind("model", 1, "Pass a file that model.save(path) wrote.")
@@ -57,7 +57,7 @@ class Saveable:
         path : path
             Its folder must exist; a file that is there is replaced.
         """
-        from . import __version__
+        from .. import __version__
 
         cls = type(self)
         if ESTIMATORS.get(cls.__name__) is not cls:

@@ -1,0 +1,1 @@
+"""Files: arrays and JSON that are either complete and intact, or refused."""
