@@ -10,7 +10,7 @@ import scipy.sparse as sp
 import sknomad.solvers._conditional_gradient as module
 from oracles import centred_gram, ring_points, ring_value
 from sknomad import Gram, Iterate, KMeansSDP, certify, conditional_gradient, datasets, solve
-from sknomad._frank_wolfe import smallest_eigenpairs, unit_vector
+from sknomad._algorithms.frank_wolfe import smallest_eigenpairs, unit_vector
 from sknomad.solvers import ADMM, ConditionalGradient
 from sknomad.solvers._conditional_gradient import (
     ScaledMatrix,

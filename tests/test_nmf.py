@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import sknomad._nmf as module
+import sknomad._algorithms.symmetric_nmf as module
 from sknomad import symmetric_nmf
 from sknomad.ring import best_completely_positive, ring_optimum
 

@@ -12,7 +12,7 @@ from scipy.linalg import circulant
 from scipy.spatial.distance import pdist
 
 from sknomad import NOMAD, DensePoint, Gram, KMeansSDP, SoftPoint, assignment_matrix, datasets, kmeans_objective, solve
-from sknomad._positivity import CPRankProfile, cp_rank_profile
+from sknomad._algorithms.completely_positive import CPRankProfile, cp_rank_profile
 from sknomad.metrics import bullseye_score, graph_geodesics
 from sknomad.reproduce import (
     Verdict,

@@ -1,20 +1,25 @@
 """sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
 
+from ._algorithms.completely_positive import (
+    CPRankProfile,
+    circulance_factor,
+    cp_rank_profile,
+    diagonal_dominance_factor,
+)
+from ._algorithms.frank_wolfe import ConditionalGradientResult, conditional_gradient
+from ._algorithms.symmetric_nmf import SymmetricNMF, symmetric_nmf
 from ._certificate.bounds import certify, repair, upper_bound
 from ._certificate.solution import Certificate, CertificateError, Iterate, Solution, Status
 from ._certificate_file import Verification, verify_certificate
 from ._certified_kmeans import KMeansCertificate, certify_kmeans
 from ._files.archive import FormatError
 from ._files.models import load
-from ._frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._kmeans_estimator import CertifiedKMeans
 from ._multilayer import Layer, MultiLayerNOMAD
-from ._nmf import SymmetricNMF, symmetric_nmf
 from ._nomad import NOMAD
 from ._path import NOMADPath, nomad_path
 from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
-from ._positivity import CPRankProfile, circulance_factor, cp_rank_profile, diagonal_dominance_factor
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._run import Progress

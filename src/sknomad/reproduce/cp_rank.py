@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import datasets
-from .._positivity import cp_rank_profile
+from .._algorithms.completely_positive import cp_rank_profile
 from ..ring import best_completely_positive_value, ring_optimum
 from ._claims import Claim, Verdict, judge
 from ._figure import INK, PALETTE, figure, styled

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.linalg as la
 from scipy.optimize import Bounds, minimize
 
+from .._algorithms.symmetric_nmf import symmetric_nmf
 from .._certificate.solution import Iterate
-from .._nmf import symmetric_nmf
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint

@@ -11,10 +11,10 @@ import numpy as np
 from scipy.linalg import circulant
 from sklearn.utils.parallel import Parallel, delayed
 
-from ._nmf import symmetric_nmf
-from ._numerics.arrays import Array
-from ._numerics.validation import check_integer, check_square
-from .ring.positivity import ROUNDING, dominance_factor, three_cosines_factor
+from .._numerics.arrays import Array
+from .._numerics.validation import check_integer, check_square
+from ..ring.positivity import ROUNDING, dominance_factor, three_cosines_factor
+from .symmetric_nmf import symmetric_nmf
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,8 +15,8 @@ import numpy as np
 import scipy.linalg as la
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from ._numerics.arrays import Array
-from ._numerics.validation import check_integer, check_real
+from .._numerics.arrays import Array
+from .._numerics.validation import check_integer, check_real
 
 # Up to this many rows a full decomposition is cheaper than Lanczos, which needs room for its subspace.
 DENSE_BELOW = 30

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 import scipy.linalg as la
 
-from ._numerics.arrays import Array, row_slices
-from ._numerics.validation import check_integer, check_real, check_square, check_table
+from .._numerics.arrays import Array, row_slices
+from .._numerics.validation import check_integer, check_real, check_square, check_table
 
 # Up to this many rows a factored matrix is formed once; beyond, a block of rows at a time, again and again.
 FORM_BELOW = 5000

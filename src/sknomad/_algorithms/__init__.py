@@ -1,0 +1,1 @@
+"""Algorithms of use beyond this program: conditional gradients, symmetric factors, completely positive ones."""
