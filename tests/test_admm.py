@@ -26,7 +26,7 @@ from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, solve
 from sknomad._numerics.projections import project_spectraplex
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment, resolve
 from sknomad.solvers._admm import LONGEST_TRUST, SETTLED
-from sknomad.solvers._subspace import LeadingProjector
+from sknomad.solvers._warm_eigenspace import LeadingProjector
 
 limits = pytest.mark.filterwarnings("ignore:reached max_iter:sklearn.exceptions.ConvergenceWarning")
 

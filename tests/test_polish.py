@@ -8,7 +8,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sknomad import Gram, KMeansSDP, certify, solve
 from sknomad.ring import ring_optimum, ring_points
-from sknomad.solvers import ADMM, _admm, _polish
+from sknomad.solvers import ADMM, _admm
+from sknomad.solvers import _excursions as _polish
 
 FIRST = 80
 

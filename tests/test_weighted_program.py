@@ -34,7 +34,7 @@ from sknomad._numerics.projections import lift, project_spectraplex, restrict
 from sknomad._points.forms import DensePoint, dense
 from sknomad._points.unweighted import entries, plain, product
 from sknomad.solvers import ADMM, Auto, BurerMonteiro, ConditionalGradient, SoftAssignment
-from sknomad.solvers._subspace import LeadingProjector
+from sknomad.solvers._warm_eigenspace import LeadingProjector
 
 seeds = st.integers(0, 2**32 - 1)
 FORMS = ["data", "sparse", "kernel", "distances"]

@@ -22,7 +22,7 @@ from ._numerics.arrays import Array
 from ._numerics.projections import project_spectraplex
 from ._points.forms import SpectralPoint
 from ._program.problem import KMeansSDP
-from .solvers._subspace import LeadingProjector
+from .solvers._warm_eigenspace import LeadingProjector
 
 # Beyond this many points the dense arrays of this method, and its search for cuts, take too long.
 LARGEST_FOR_CUTS = 5000

@@ -16,7 +16,7 @@ from ._numerics.validation import check_unweighted
 from ._points.forms import SoftPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
-from .solvers._state import row_multipliers
+from .solvers._admm_state import row_multipliers
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is
 # level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.

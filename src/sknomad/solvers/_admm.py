@@ -16,11 +16,7 @@ from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
-from ._anchor import REFLECTION, Anchor
-from ._polish import LARGEST as POLISHED_UP_TO
-from ._polish import Projector, polish
-from ._polish import is_due as polish_is_due
-from ._state import (
+from ._admm_state import (
     GramOperator,
     Residuals,
     StepMatrix,
@@ -31,7 +27,11 @@ from ._state import (
     row_blocks,
     warm_state,
 )
-from ._subspace import LeadingProjector
+from ._excursions import LARGEST as POLISHED_UP_TO
+from ._excursions import Projector, polish
+from ._excursions import is_due as polish_is_due
+from ._halpern import REFLECTION, Anchor
+from ._warm_eigenspace import LeadingProjector
 
 # Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
 FORM_BELOW = 30_000

@@ -15,7 +15,7 @@ from dataclasses import replace
 from .._certificate.solution import Iterate, NegativePart
 from .._numerics.arrays import Array, namespace
 from .._points.forms import SpectralPoint
-from ._state import GramOperator, StepMatrix, advance, rescale_multiplier
+from ._admm_state import GramOperator, StepMatrix, advance, rescale_multiplier
 
 Projector = Callable[[StepMatrix], tuple[Array, Array]]
 
