@@ -18,8 +18,9 @@ from pathlib import Path
 from machine import facts
 from mnist import load_mnist
 
-from sknomad import Gram, KMeansSDP, _run, solve
+from sknomad import Gram, KMeansSDP, solve
 from sknomad._numerics.arrays import choose_device, itemsize, namespace
+from sknomad._solving import run_state as _run
 from sknomad.solvers import Auto, _admm
 from sknomad.solvers import _warm_eigenspace as _subspace
 

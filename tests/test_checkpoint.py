@@ -9,9 +9,10 @@ import time
 import numpy as np
 import pytest
 
-from sknomad import Gram, KMeansSDP, _solve, datasets, solve
-from sknomad._checkpoint import CheckpointError
-from sknomad._memory import forecast, free_memory, total_memory
+from sknomad import Gram, KMeansSDP, datasets, solve
+from sknomad._solving import solve as _solve
+from sknomad._solving.checkpoint import CheckpointError
+from sknomad._solving.memory_check import forecast, free_memory, total_memory
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 
 SOLVER = Auto(SoftAssignment(), ADMM(exact_below=60), direct_below=10)

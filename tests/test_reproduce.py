@@ -218,7 +218,7 @@ def test_record_passes_an_interrupt_on(monkeypatch):
     def interrupted(*arguments, **options):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sknomad._run.Run.judge", interrupted)
+    monkeypatch.setattr("sknomad._solving.run_state.Run.judge", interrupted)
     with pytest.raises(KeyboardInterrupt):
         Record().solve("rings", ring_points(12), 3)
 

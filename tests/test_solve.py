@@ -12,8 +12,9 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from oracles import centred_gram, clarabel_bounds, infeasibility, planted, ring_points, ring_value
-from sknomad import Gram, Iterate, KMeansSDP, Progress, SoftPoint, Status, _run, certify, datasets, solve
-from sknomad._run import LARGE, Run
+from sknomad import Gram, Iterate, KMeansSDP, Progress, SoftPoint, Status, certify, datasets, solve
+from sknomad._solving import run_state as _run
+from sknomad._solving.run_state import LARGE, Run
 from sknomad.solvers import ADMM
 
 N_POINTS, TRACE = 24, 3

@@ -10,7 +10,6 @@ from ._algorithms.frank_wolfe import ConditionalGradientResult, conditional_grad
 from ._algorithms.symmetric_nmf import SymmetricNMF, symmetric_nmf
 from ._certificate.bounds import certify, repair, upper_bound
 from ._certificate.solution import Certificate, CertificateError, Iterate, Solution, Status
-from ._certificate_file import Verification, verify_certificate
 from ._certified_kmeans import KMeansCertificate, certify_kmeans
 from ._files.archive import FormatError
 from ._files.models import load
@@ -22,8 +21,9 @@ from ._path import NOMADPath, nomad_path
 from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
-from ._run import Progress
-from ._solve import solve
+from ._solving.certificate_file import Verification, verify_certificate
+from ._solving.run_state import Progress
+from ._solving.solve import solve
 
 __version__ = "0.1.0"
 

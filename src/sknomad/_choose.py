@@ -20,8 +20,8 @@ from ._points.forms import Point
 from ._program.data_rows import rows_of
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
-from ._run import Progress
-from ._solve import solve
+from ._solving.run_state import Progress
+from ._solving.solve import solve
 from .solvers import ADMM
 
 # The grid: half octaves of K, from few and large patches to patches of a handful of points.

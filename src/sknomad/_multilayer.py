@@ -25,8 +25,8 @@ from ._points.forms import MixedPoint, dense
 from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP
-from ._run import Progress
-from ._solve import solve
+from ._solving.run_state import Progress
+from ._solving.solve import solve
 from .metrics import hardness
 
 # Points of one component of a layer are linked by similarities above a hundredth.

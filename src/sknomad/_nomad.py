@@ -24,7 +24,7 @@ from ._program.duplicates import read_groups
 from ._program.gram import Gram
 from ._program.inputs import METRICS, make_gram, read_table
 from ._program.problem import KMeansSDP
-from ._solve import solve
+from ._solving.solve import solve
 from .solvers import configured, takes_weights
 
 DEVICES = ("auto", "cpu", "cuda")

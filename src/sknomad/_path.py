@@ -17,8 +17,8 @@ from ._numerics.validation import check_choice, check_K
 from ._points.forms import dense
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
-from ._run import Progress
-from ._solve import solve
+from ._solving.run_state import Progress
+from ._solving.solve import solve
 from .metrics import active_modes
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from ._certificate.bounds import GRADES
-from ._certificate_file import DATA_KINDS, Verification, verify_certificate
+from ._solving.certificate_file import DATA_KINDS, Verification, verify_certificate
 from ._tables import read_table
 
 HOLDS, DOES_NOT_HOLD = 0, 3

@@ -19,7 +19,7 @@ from ._certificate.solution import Status
 from ._cli_reproduce import add_reproduce
 from ._nomad import NOMAD
 from ._report import check_out, describe, summarise, write_run
-from ._run import Progress
+from ._solving.run_state import Progress
 from ._tables import read_table
 from ._verify_command import add_verify
 from .solvers import SOLVERS

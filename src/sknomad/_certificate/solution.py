@@ -164,7 +164,7 @@ class Solution:
         ----------
         path : path
         """
-        from .._certificate_file import write_solution_certificate
+        from .._solving.certificate_file import write_solution_certificate
 
         write_solution_certificate(path, self)
 

@@ -13,7 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 from .._certificate.solution import Certificate, Solution, Status
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solve import solve
+from .._solving.solve import solve
 from ..solvers import Auto
 
 Arrays = dict[str, NDArray[Any]]

@@ -16,7 +16,7 @@ from .._certificate.bounds import certify
 from .._certificate.solution import Iterate
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solve import solve
+from .._solving.solve import solve
 from ..solvers import BurerMonteiro, ConditionalGradient, Reference
 from ..solvers._reference import translated
 from ._claims import Claim, Verdict, judge

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .._certificate.solution import Iterate
-from .._memory import free_memory_of
 from .._numerics.arrays import cuda_is_available
 from .._program.problem import KMeansSDP
+from .._solving.memory_check import free_memory_of
 from ._admm import ADMM
 from ._soft import SoftAssignment
 

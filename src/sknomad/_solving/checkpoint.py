@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ._certificate.solution import Iterate
-from ._files.archive import FormatError, Kind, read_archive, write_archive
-from ._files.records import Decoder, Encoder
-from ._numerics.arrays import Array
-from ._points.forms import MixedPoint
-from ._program.problem import KMeansSDP
+from .._certificate.solution import Iterate
+from .._files.archive import FormatError, Kind, read_archive, write_archive
+from .._files.records import Decoder, Encoder
+from .._numerics.arrays import Array
+from .._points.forms import MixedPoint
+from .._program.problem import KMeansSDP
 
 
 class CheckpointError(FormatError):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from ._certificate.bounds import (
+from .._certificate.bounds import (
     as_spectral,
     eigenvalues_are_cheap,
     estimate_upper_bound,
@@ -17,10 +17,10 @@ from ._certificate.bounds import (
     make_feasible,
     upper_bound,
 )
-from ._certificate.solution import Certificate, Iterate, Solution, Status
-from ._numerics.arrays import Array
-from ._points.forms import DensePoint, MixedPoint, SpectralPoint
-from ._program.problem import KMeansSDP
+from .._certificate.solution import Certificate, Iterate, Solution, Status
+from .._numerics.arrays import Array
+from .._points.forms import DensePoint, MixedPoint, SpectralPoint
+from .._program.problem import KMeansSDP
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.
 FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15

@@ -12,14 +12,14 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from ._certificate.bounds import GRADES, is_finite
-from ._certificate.solution import Iterate, Solution, Status
-from ._checkpoint import Checkpoint, save_checkpoint
-from ._memory import check_memory
-from ._numerics.validation import check_choice, check_integer, check_real
-from ._program.problem import KMeansSDP
-from ._run import Progress, Run, interior_point
-from .solvers import resolve
+from .._certificate.bounds import GRADES, is_finite
+from .._certificate.solution import Iterate, Solution, Status
+from .._numerics.validation import check_choice, check_integer, check_real
+from .._program.problem import KMeansSDP
+from ..solvers import resolve
+from .checkpoint import Checkpoint, save_checkpoint
+from .memory_check import check_memory
+from .run_state import Progress, Run, interior_point
 
 # Least time between two checkpoints.
 CHECKPOINT_SECONDS = 20.0

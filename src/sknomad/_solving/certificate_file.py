@@ -14,18 +14,18 @@ from typing import Any
 
 import numpy as np
 
-from ._certificate.bounds import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
-from ._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
-from ._certificate.solution import Solution
-from ._checkpoint import fingerprint
-from ._files.archive import Archive, FormatError, Kind, read_archive, write_archive
-from ._files.records import Decoder, Encoder
-from ._kmeans import inertia_bound, kmeans_objective
-from ._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
-from ._numerics.validation import check_choice
-from ._program.duplicates import read_groups
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
+from .._certificate.bounds import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
+from .._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
+from .._certificate.solution import Solution
+from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
+from .._files.records import Decoder, Encoder
+from .._kmeans import inertia_bound, kmeans_objective
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
+from .._numerics.validation import check_choice
+from .._program.duplicates import read_groups
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .checkpoint import fingerprint
 
 CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
 
@@ -76,7 +76,7 @@ def write_solution_certificate(path: str | os.PathLike[str], solution: Solution)
 
 def _write(path: str | os.PathLike[str], claim: str, digest: str, claimed: dict[str, float], K: float, n: int,
            grade: str, point: Any, arrays: dict[str, Array]) -> None:  # fmt: skip
-    from . import __version__
+    from .. import __version__
 
     header = {
         "sknomad": __version__,

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Any
 
-from ._numerics.arrays import choose_device, is_numpy_array
-from ._program.problem import KMeansSDP
+from .._numerics.arrays import choose_device, is_numpy_array
+from .._program.problem import KMeansSDP
 
 GIB = 2**30
 
@@ -18,7 +18,7 @@ def check_memory(problem: KMeansSDP, solver: Any) -> None:
     free = free_memory_of(solver, problem.n)
     if need is None or free is None or need <= free:
         return
-    from .solvers import SoftAssignment
+    from ..solvers import SoftAssignment
 
     soft = forecast(problem, SoftAssignment())
     remedy = "Use fewer points."
