@@ -10,7 +10,7 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import SoftPoint
-from sknomad._linkage import CEILING, TOGETHER, linkage_tree, similarities, smallest_part
+from sknomad._manifolds.linkage import CEILING, TOGETHER, linkage_tree, similarities, smallest_part
 from sknomad._points.forms import DensePoint, dense
 
 

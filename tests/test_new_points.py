@@ -9,9 +9,9 @@ from hypothesis.extra import numpy as hnp
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, SoftPoint, datasets
-from sknomad._extend import extend
-from sknomad._multipliers import multipliers_of
-from sknomad._new_points import heaviest_parts, local_weights, weighted_simplex
+from sknomad._manifolds.extend import extend
+from sknomad._manifolds.multipliers import multipliers_of
+from sknomad._manifolds.new_points import heaviest_parts, local_weights, weighted_simplex
 from sknomad._points.forms import dense
 from sknomad._points.unweighted import entries, product
 from sknomad.metrics import circular_rank_correlation

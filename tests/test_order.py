@@ -5,8 +5,8 @@ import pytest
 from scipy.stats import spearmanr
 
 from sknomad import NOMAD, datasets
-from sknomad._geodesics import geodesics, support
-from sknomad._order import find_order
+from sknomad._manifolds.geodesics import geodesics, support
+from sknomad._manifolds.order import find_order
 from sknomad._points.forms import DensePoint, SoftPoint, dense
 from sknomad.metrics import circular_rank_correlation
 

@@ -15,9 +15,9 @@ from ._files.archive import FormatError
 from ._files.models import load
 from ._kmeans import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._kmeans_estimator import CertifiedKMeans
+from ._manifolds.path import NOMADPath, nomad_path
 from ._multilayer import Layer, MultiLayerNOMAD
 from ._nomad import NOMAD
-from ._path import NOMADPath, nomad_path
 from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP

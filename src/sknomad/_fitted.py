@@ -8,8 +8,8 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._geodesics import geodesics, support
-from ._new_points import Extension, indicator
+from ._manifolds.geodesics import geodesics, support
+from ._manifolds.new_points import Extension, indicator
 from ._numerics.arrays import Array, given_model, like_given, to_numpy
 from ._numerics.threads import limited_threads
 from ._numerics.validation import check_distances

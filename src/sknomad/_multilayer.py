@@ -14,11 +14,11 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
 from ._certificate.solution import Certificate, Iterate, Solution
-from ._choose import SAME, Choice, choose
-from ._extend import extend
 from ._files.models import Saveable
 from ._files.records import saved
-from ._linkage import LinkageTree, linkage_tree
+from ._manifolds.choice import SAME, Choice, choose
+from ._manifolds.extend import extend
+from ._manifolds.linkage import LinkageTree, linkage_tree
 from ._numerics.arrays import Array
 from ._numerics.validation import check_choice, check_distances, check_integer, check_K
 from ._points.forms import MixedPoint, dense

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
 from ._kmeans import kmeans_objective, memberships
-from ._manifolds import in_order
+from ._manifolds.components import in_order
 from ._numerics.arrays import Array, is_sparse
 from ._points.forms import Point
 from ._program.gram import Gram

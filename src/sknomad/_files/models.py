@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from .._certificate.cuts import Multipliers
 from .._certified_kmeans import KMeansCertificate
-from .._new_points import Anchors, Correction, Extension, Features
+from .._manifolds.new_points import Anchors, Correction, Extension, Features
 from .._numerics.arrays import is_sparse
 from .._program.duplicates import Groups
 from ..solvers import SOLVERS

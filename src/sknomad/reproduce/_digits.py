@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from .._embedding import embed
+from .._manifolds.embedding import embed
 from ..plot import point_colours
 from ._claims import Claim, Verdict, judge
 from ._figure import matrix, mosaic, scatter, thumbnails

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .._embedding import fix_signs
+from .._manifolds.embedding import fix_signs
 
 Array = NDArray[np.float64]
 

@@ -12,7 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 from .. import datasets
 from .._certified_kmeans import certify_kmeans
 from .._kmeans import kmeans_objective
-from .._manifolds import find_manifolds
+from .._manifolds.components import find_manifolds
 from ..metrics import hardness
 from ..plot import point_colours
 from ._claims import Claim, Verdict, judge

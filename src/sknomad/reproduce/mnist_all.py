@@ -11,8 +11,8 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from .. import datasets
-from .._embedding import embed
 from .._kmeans import inertia_bound
+from .._manifolds.embedding import embed
 from .._program.gram import Gram
 from ._claims import Claim, Verdict, judge
 from ._figure import FAINT, PALETTE, figure, scatter, styled

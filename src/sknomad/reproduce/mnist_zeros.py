@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from .. import datasets
-from .._embedding import embed
+from .._manifolds.embedding import embed
 from ._claims import Claim, Verdict, judge
 from ._figure import colour_map, figure, label, scatter, styled, thumbnails
 from ._record import Arrays, Record

@@ -9,8 +9,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from .. import datasets
-from .._embedding import embed
-from .._manifolds import find_manifolds
+from .._manifolds.components import find_manifolds
+from .._manifolds.embedding import embed
 from ..plot import point_colours
 from ._claims import Claim, judge
 from ._figure import figure, matrix, scatter, styled

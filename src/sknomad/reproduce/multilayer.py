@@ -10,7 +10,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from .. import datasets
 from .._certificate.solution import Solution
-from .._manifolds import find_manifolds
+from .._manifolds.components import find_manifolds
 from .._program.gram import Gram
 from ..metrics import active_modes, hardness
 from ..plot import point_colours

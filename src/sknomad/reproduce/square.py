@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import procrustes
 
 from .. import datasets
-from .._embedding import embed
+from .._manifolds.embedding import embed
 from ..plot import point_colours
 from ._claims import Claim, judge
 from ._figure import SEQUENTIAL, colour_map, mosaic, scatter, styled

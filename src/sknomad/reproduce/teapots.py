@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .. import datasets
-from .._embedding import embed
+from .._manifolds.embedding import embed
 from ..metrics import circular_rank_correlation
 from ..plot import point_colours
 from ._claims import Claim, Verdict, judge

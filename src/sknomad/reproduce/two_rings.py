@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from .. import datasets
-from .._embedding import fix_signs
-from .._manifolds import find_manifolds
+from .._manifolds.components import find_manifolds
+from .._manifolds.embedding import fix_signs
 from ..plot import point_colours
 from ._claims import Claim, judge
 from ._cone import draw_cone

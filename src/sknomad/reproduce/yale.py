@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from .. import datasets
-from .._embedding import embed
+from .._manifolds.embedding import embed
 from ..metrics import circular_rank_correlation
 from ..plot import point_colours
 from ._claims import Claim, judge

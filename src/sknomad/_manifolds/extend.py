@@ -7,10 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from ._certificate.solution import Solution
-from ._embedding import embed, leading_directions
-from ._multipliers import Multipliers, multipliers_of
-from ._new_points import (
+from .._certificate.solution import Solution
+from .._numerics.arrays import Array, row_slices, to_numpy
+from .._points.forms import SoftPoint
+from .._program.float_range import mean_of_rows
+from .._program.gram import Gram
+from .embedding import embed, leading_directions
+from .multipliers import Multipliers, multipliers_of
+from .new_points import (
     BLOCK_ENTRIES,
     Anchors,
     Correction,
@@ -22,10 +26,6 @@ from ._new_points import (
     training_features,
     with_exceptions,
 )
-from ._numerics.arrays import Array, row_slices, to_numpy
-from ._points.forms import SoftPoint
-from ._program.float_range import mean_of_rows
-from ._program.gram import Gram
 
 # The least multiplier of the trace, as a share of the spread of scores: hard assignments do not determine theirs.
 SMALLEST_MULTIPLIER = 1e-9

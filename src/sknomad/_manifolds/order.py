@@ -13,9 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from scipy.stats import rankdata
 
-from ._numerics.arrays import Array
-from ._points.forms import Point
-from ._points.unweighted import entries, largest_entry
+from .._numerics.arrays import Array
+from .._points.forms import Point
+from .._points.unweighted import entries, largest_entry
 
 # Widest gap between neighbouring angles on a closed curve; 0 in theory, a right angle on an open one.
 WIDEST_GAP = 0.4 * np.pi

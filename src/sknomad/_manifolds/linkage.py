@@ -15,9 +15,9 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
-from ._manifolds import in_order
-from ._numerics.arrays import Array, row_slices, to_numpy
-from ._points.forms import Point, SoftPoint
+from .._numerics.arrays import Array, row_slices, to_numpy
+from .._points.forms import Point, SoftPoint
+from .components import in_order
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.
 BLOCK_ROWS = 512

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ._certificate.solution import NegativePart, Solution
-from ._numerics.arrays import Array, like, row_slices, to_numpy
+from .._certificate.solution import NegativePart, Solution
+from .._numerics.arrays import Array, like, row_slices, to_numpy
 
 # Rows of a multiplier summed at a time.
 BLOCK_ROWS = 1024

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ._certificate.solution import Certificate, Iterate, Solution
-from ._linkage import linkage_tree
-from ._numerics.arrays import Array
-from ._numerics.validation import check_choice, check_K
-from ._points.forms import dense
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
-from ._solving.run_state import Progress
-from ._solving.solve import solve
-from .metrics import active_modes
+from .._certificate.solution import Certificate, Iterate, Solution
+from .._numerics.arrays import Array
+from .._numerics.validation import check_choice, check_K
+from .._points.forms import dense
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .._solving.run_state import Progress
+from .._solving.solve import solve
+from ..metrics import active_modes
+from .linkage import linkage_tree
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -72,7 +72,7 @@ class NOMADPath:
 
     def plot(self) -> Figure:
         """Draw bounds, parts, active modes and stability against ``K``; returns the figure."""
-        from .plot.path import draw_path
+        from ..plot.path import draw_path
 
         return draw_path(self)
 

@@ -13,16 +13,16 @@ import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from ._linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
-from ._manifolds import in_order
-from ._numerics.arrays import Array, is_sparse
-from ._points.forms import Point
-from ._program.data_rows import rows_of
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
-from ._solving.run_state import Progress
-from ._solving.solve import solve
-from .solvers import ADMM
+from .._numerics.arrays import Array, is_sparse
+from .._points.forms import Point
+from .._program.data_rows import rows_of
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .._solving.run_state import Progress
+from .._solving.solve import solve
+from ..solvers import ADMM
+from .components import in_order
+from .linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
 
 # The grid: half octaves of K, from few and large patches to patches of a handful of points.
 SMALLEST_K, LARGEST_K, STEPS_PER_OCTAVE = 3.0, 64.0, 2

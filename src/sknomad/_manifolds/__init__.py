@@ -1,0 +1,1 @@
+"""What is read off ``Q``: components, coordinates, order, geodesics, trees, and the choice of ``K``."""
