@@ -24,7 +24,7 @@ from sknomad import (
     verify_certificate,
 )
 from sknomad._certificate.cuts import Multipliers, clustering_upper_bound
-from sknomad._kmeans import inertia_bound
+from sknomad._kmeans.clustering import inertia_bound
 from sknomad._solving.certificate_file import pack, unpack, write_kmeans_certificate
 
 LINE = b"sknomad-certificate-1\n"

@@ -13,8 +13,8 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.utils.estimator_checks import check_estimator
 
 from sknomad import CertifiedKMeans, SoftPoint, kmeans_objective
-from sknomad._kmeans import memberships
-from sknomad._rounding import exchange, labels_of_point
+from sknomad._kmeans.clustering import memberships
+from sknomad._kmeans.labels import exchange, labels_of_point
 
 IRIS = {2: 152.347952, 3: 78.851441, 4: 57.228473}
 
@@ -109,7 +109,7 @@ def test_new_points_go_to_the_nearest_centre(rng):
 
 def test_the_certificate_belongs_to_the_labels_and_its_multiplier_proves_it():
     from sknomad import Gram, KMeansSDP, upper_bound
-    from sknomad._certified_kmeans import inertia_bound
+    from sknomad._kmeans.proof import inertia_bound
 
     X = load_iris().data
     model = CertifiedKMeans(4, random_state=0).fit(X)

@@ -8,7 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from .._certificate.cuts import Multipliers
-from .._certified_kmeans import KMeansCertificate
+from .._kmeans.proof import KMeansCertificate
 from .._manifolds.new_points import Anchors, Correction, Extension, Features
 from .._numerics.arrays import is_sparse
 from .._program.duplicates import Groups

@@ -19,7 +19,7 @@ from .._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
 from .._certificate.solution import Solution
 from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
-from .._kmeans import inertia_bound, kmeans_objective
+from .._kmeans.clustering import inertia_bound, kmeans_objective
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
 from .._numerics.validation import check_choice
 from .._program.duplicates import read_groups

@@ -10,8 +10,8 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from .. import datasets
-from .._certified_kmeans import certify_kmeans
-from .._kmeans import kmeans_objective
+from .._kmeans.clustering import kmeans_objective
+from .._kmeans.proof import certify_kmeans
 from .._manifolds.components import find_manifolds
 from ..metrics import hardness
 from ..plot import point_colours

@@ -11,7 +11,7 @@ from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
 from .. import datasets
-from .._kmeans import inertia_bound
+from .._kmeans.clustering import inertia_bound
 from .._manifolds.embedding import embed
 from .._program.gram import Gram
 from ._claims import Claim, Verdict, judge

@@ -12,22 +12,22 @@ from typing import Any
 
 import numpy as np
 
-from ._certificate.bounds import GRADES
-from ._certificate.cuts import Multipliers, clustering_upper_bound
-from ._certificate.solution import Iterate, NegativePart, Solution, Status
-from ._cutting_planes import LARGEST_FOR_CUTS, tighten
-from ._kmeans import inertia_bound, kmeans_objective, lloyd_iterate, memberships
-from ._numerics.arrays import Array, to_numpy
-from ._numerics.validation import check_choice, check_integer, check_real, check_unweighted
-from ._points.forms import Point, dense
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
-from ._solving.certificate_file import write_kmeans_certificate
-from ._solving.checkpoint import fingerprint
-from ._solving.memory_check import check_memory
-from ._solving.run_state import Progress
-from ._solving.solve import solve
-from .solvers import resolve
+from .._certificate.bounds import GRADES
+from .._certificate.cuts import Multipliers, clustering_upper_bound
+from .._certificate.solution import Iterate, NegativePart, Solution, Status
+from .._numerics.arrays import Array, to_numpy
+from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
+from .._points.forms import Point, dense
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .._solving.certificate_file import write_kmeans_certificate
+from .._solving.checkpoint import fingerprint
+from .._solving.memory_check import check_memory
+from .._solving.run_state import Progress
+from .._solving.solve import solve
+from ..solvers import resolve
+from .clustering import inertia_bound, kmeans_objective, lloyd_iterate, memberships
+from .cutting_planes import LARGEST_FOR_CUTS, tighten
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
 CUTS_FROM = 10

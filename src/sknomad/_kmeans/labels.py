@@ -10,11 +10,11 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from ._kmeans import kmeans_objective, memberships
-from ._manifolds.components import in_order
-from ._numerics.arrays import Array, is_sparse
-from ._points.forms import Point
-from ._program.gram import Gram
+from .._manifolds.components import in_order
+from .._numerics.arrays import Array, is_sparse
+from .._points.forms import Point
+from .._program.gram import Gram
+from .clustering import kmeans_objective, memberships
 
 # Starts of the small clustering problem that each way of reading Q poses.
 STARTS_PER_READING = 3

@@ -16,13 +16,13 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.sparse as sp
 
-from ._certificate.cuts import Multipliers, clustering_upper_bound
-from ._certificate.solution import Status
-from ._numerics.arrays import Array
-from ._numerics.projections import project_spectraplex
-from ._points.forms import SpectralPoint
-from ._program.problem import KMeansSDP
-from .solvers._warm_eigenspace import LeadingProjector
+from .._certificate.cuts import Multipliers, clustering_upper_bound
+from .._certificate.solution import Status
+from .._numerics.arrays import Array
+from .._numerics.projections import project_spectraplex
+from .._points.forms import SpectralPoint
+from .._program.problem import KMeansSDP
+from ..solvers._warm_eigenspace import LeadingProjector
 
 # Beyond this many points the dense arrays of this method, and its search for cuts, take too long.
 LARGEST_FOR_CUTS = 5000

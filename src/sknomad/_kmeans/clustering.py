@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from ._certificate.bounds import eigenvalues_are_cheap, upper_bound
-from ._certificate.solution import Iterate
-from ._numerics.arrays import UNIT_ROUNDOFF, Array
-from ._numerics.validation import check_unweighted
-from ._points.forms import SoftPoint
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
-from .solvers._admm_state import row_multipliers
+from .._certificate.bounds import eigenvalues_are_cheap, upper_bound
+from .._certificate.solution import Iterate
+from .._numerics.arrays import UNIT_ROUNDOFF, Array
+from .._numerics.validation import check_unweighted
+from .._points.forms import SoftPoint
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from ..solvers._admm_state import row_multipliers
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is
 # level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.

@@ -1,0 +1,1 @@
+"""K-means: clusterings, how they are found, and proofs of how good they are."""
