@@ -7,8 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sknomad import NOMAD, Gram, KMeansSDP, MultiLayerNOMAD, datasets, load, solve
+from sknomad._estimators.multilayer import halving_schedule, with_trace
 from sknomad._manifolds.choice import K_grid, choose, usual_K
-from sknomad._multilayer import halving_schedule, with_trace
 from sknomad._points.forms import dense
 from sknomad.metrics import hardness
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sknomad import NOMAD, Gram, KMeansSDP, _nomad, datasets, load, solve, verify_certificate
+from sknomad import NOMAD, Gram, KMeansSDP, datasets, load, solve, verify_certificate
+from sknomad._estimators import nomad as _nomad
 from sknomad._numerics.equal_rows import equal_rows
 from sknomad._program.duplicates import read_groups
 from sknomad.cli import main

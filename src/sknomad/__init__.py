@@ -10,14 +10,14 @@ from ._algorithms.frank_wolfe import ConditionalGradientResult, conditional_grad
 from ._algorithms.symmetric_nmf import SymmetricNMF, symmetric_nmf
 from ._certificate.bounds import certify, repair, upper_bound
 from ._certificate.solution import Certificate, CertificateError, Iterate, Solution, Status
+from ._estimators.multilayer import Layer, MultiLayerNOMAD
+from ._estimators.nomad import NOMAD
 from ._files.archive import FormatError
 from ._files.models import load
 from ._kmeans.clustering import assignment_matrix, kmeans_objective, lloyd_iterate
 from ._kmeans.estimator import CertifiedKMeans
 from ._kmeans.proof import KMeansCertificate, certify_kmeans
 from ._manifolds.path import NOMADPath, nomad_path
-from ._multilayer import Layer, MultiLayerNOMAD
-from ._nomad import NOMAD
 from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ._nomad import NOMAD
+from ._estimators.nomad import NOMAD
 from ._numerics.arrays import Array
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from . import __version__
 from ._certificate.solution import Status
 from ._cli_reproduce import add_reproduce
-from ._nomad import NOMAD
+from ._estimators.nomad import NOMAD
 from ._report import check_out, describe, summarise, write_run
 from ._solving.run_state import Progress
 from ._tables import read_table

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._nomad import NOMAD
+from ._estimators.nomad import NOMAD
 
 
 def nomad(

@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ._manifolds.geodesics import geodesics, support
-from ._manifolds.new_points import Extension, indicator
-from ._numerics.arrays import Array, given_model, like_given, to_numpy
-from ._numerics.threads import limited_threads
-from ._numerics.validation import check_distances
-from ._points.forms import MixedPoint, Point, dense
-from ._points.unweighted import plain, product
-from ._program.duplicates import Groups
-from ._program.inputs import METRICS, check_library, read_table
+from .._manifolds.geodesics import geodesics, support
+from .._manifolds.new_points import Extension, indicator
+from .._numerics.arrays import Array, given_model, like_given, to_numpy
+from .._numerics.threads import limited_threads
+from .._numerics.validation import check_distances
+from .._points.forms import MixedPoint, Point, dense
+from .._points.unweighted import plain, product
+from .._program.duplicates import Groups
+from .._program.inputs import METRICS, check_library, read_table
 
 
 class FittedManifolds(TransformerMixin):

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
-from ._solving.run_state import Progress
+from .._solving.run_state import Progress
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin

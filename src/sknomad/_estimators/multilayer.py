@@ -13,21 +13,21 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
-from ._certificate.solution import Certificate, Iterate, Solution
-from ._files.models import Saveable
-from ._files.records import saved
-from ._manifolds.choice import SAME, Choice, choose
-from ._manifolds.extend import extend
-from ._manifolds.linkage import LinkageTree, linkage_tree
-from ._numerics.arrays import Array
-from ._numerics.validation import check_choice, check_distances, check_integer, check_K
-from ._points.forms import MixedPoint, dense
-from ._program.gram import Gram
-from ._program.inputs import METRICS, make_gram, read_table
-from ._program.problem import KMeansSDP
-from ._solving.run_state import Progress
-from ._solving.solve import solve
-from .metrics import hardness
+from .._certificate.solution import Certificate, Iterate, Solution
+from .._files.models import Saveable
+from .._files.records import saved
+from .._manifolds.choice import SAME, Choice, choose
+from .._manifolds.extend import extend
+from .._manifolds.linkage import LinkageTree, linkage_tree
+from .._numerics.arrays import Array
+from .._numerics.validation import check_choice, check_distances, check_integer, check_K
+from .._points.forms import MixedPoint, dense
+from .._program.gram import Gram
+from .._program.inputs import METRICS, make_gram, read_table
+from .._program.problem import KMeansSDP
+from .._solving.run_state import Progress
+from .._solving.solve import solve
+from ..metrics import hardness
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0

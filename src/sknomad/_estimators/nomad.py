@@ -8,24 +8,24 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
-from ._callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
-from ._certificate.solution import Iterate, Solution
-from ._files.models import Saveable
-from ._fitted import FittedManifolds
-from ._manifolds.choice import choose
-from ._manifolds.components import find_manifolds, name_manifolds
-from ._manifolds.extend import extend
-from ._manifolds.order import find_order
-from ._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
-from ._numerics.threads import limited_threads
-from ._numerics.validation import check_choice, check_integer, check_K, check_real
-from ._points.unweighted import plain
-from ._program.duplicates import read_groups
-from ._program.gram import Gram
-from ._program.inputs import METRICS, make_gram, read_table
-from ._program.problem import KMeansSDP
-from ._solving.solve import solve
-from .solvers import configured, takes_weights
+from .._certificate.solution import Iterate, Solution
+from .._files.models import Saveable
+from .._manifolds.choice import choose
+from .._manifolds.components import find_manifolds, name_manifolds
+from .._manifolds.extend import extend
+from .._manifolds.order import find_order
+from .._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
+from .._numerics.threads import limited_threads
+from .._numerics.validation import check_choice, check_integer, check_K, check_real
+from .._points.unweighted import plain
+from .._program.duplicates import read_groups
+from .._program.gram import Gram
+from .._program.inputs import METRICS, make_gram, read_table
+from .._program.problem import KMeansSDP
+from .._solving.solve import solve
+from ..solvers import configured, takes_weights
+from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
+from .fitted import FittedManifolds
 
 DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")

@@ -1,0 +1,1 @@
+"""The estimators, as scikit-learn has them."""
