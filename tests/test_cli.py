@@ -10,8 +10,9 @@ import time
 import numpy as np
 import pytest
 
-from sknomad import _report, cli, datasets
-from sknomad._tables import TableError, read_table
+from sknomad import cli, datasets
+from sknomad._command import report as _report
+from sknomad._command.table_file import TableError, read_table
 
 
 @pytest.fixture

@@ -16,8 +16,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sknomad import Gram, _cli_reproduce, cli, reproduce
+from sknomad import Gram, cli, reproduce
 from sknomad._certificate.bounds import certify
+from sknomad._command import reproduce as _cli_reproduce
 from sknomad.datasets.download import DataDamagedError, DataUnavailableError
 from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict, _figure, _look, _registry, _runner, _store
 from sknomad.reproduce._claims import judge

@@ -16,12 +16,12 @@ from typing import Any
 
 from . import __version__
 from ._certificate.solution import Status
-from ._cli_reproduce import add_reproduce
+from ._command.report import check_out, describe, summarise, write_run
+from ._command.reproduce import add_reproduce
+from ._command.table_file import read_table
+from ._command.verify import add_verify
 from ._estimators.nomad import NOMAD
-from ._report import check_out, describe, summarise, write_run
 from ._solving.run_state import Progress
-from ._tables import read_table
-from ._verify_command import add_verify
 from .solvers import SOLVERS
 
 CERTIFIED, FAILED, NOT_CERTIFIED, INTERRUPTED = 0, 1, 3, 130
@@ -148,7 +148,7 @@ def _run(options: argparse.Namespace, X: Any, truth: Any, K: Any, metric: str, s
 
 
 def _doctor(options: argparse.Namespace) -> int:
-    from . import _doctor
+    from ._command import doctor as _doctor
 
     facts = _doctor.examine()
     print(json.dumps(facts, indent=2) if options.json else _doctor.describe(facts))

@@ -11,7 +11,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from ._numerics.arrays import Array
+from .._numerics.arrays import Array
 
 FORMATS = (".csv", ".tsv", ".npy", ".npz")
 

@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from ._solving.memory_check import free_memory, total_memory
+from .._solving.memory_check import free_memory, total_memory
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat")
 EXTRAS = {
@@ -24,7 +24,7 @@ EXTRAS = {
 
 def examine() -> dict[str, Any]:
     """Versions, linear algebra library, processors and memory, as a dictionary ready for JSON."""
-    from . import __version__
+    from .. import __version__
 
     return {
         "sknomad": __version__,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from ._estimators.nomad import NOMAD
-from ._numerics.arrays import Array
+from .._estimators.nomad import NOMAD
+from .._numerics.arrays import Array
 
 
 def summarise(model: NOMAD, truth: Array | None = None) -> dict[str, Any]:
@@ -112,7 +112,7 @@ def _write_points(path: Path, model: NOMAD) -> None:
 
 
 def _write_figure(path: Path, model: NOMAD, X: Array) -> None:
-    from . import plot
+    from .. import plot
 
     proof = model.certificate_
     text = f"K = {model.K_:g}: {proof.lower:.6g} ≤ optimum ≤ {proof.upper:.6g}, proven gap {proof.gap:.1e}"

@@ -8,9 +8,9 @@ import math
 from pathlib import Path
 from typing import Any
 
-from ._certificate.bounds import GRADES
-from ._solving.certificate_file import DATA_KINDS, Verification, verify_certificate
-from ._tables import read_table
+from .._certificate.bounds import GRADES
+from .._solving.certificate_file import DATA_KINDS, Verification, verify_certificate
+from .table_file import read_table
 
 HOLDS, DOES_NOT_HOLD = 0, 3
 WORDS = {"inertia": "inertia", "lower_bound": "lower bound", "lower": "lower", "upper": "upper"}
