@@ -20,10 +20,15 @@ from sknomad import Gram, cli, reproduce
 from sknomad._certificate.bounds import certify
 from sknomad._command import reproduce as _cli_reproduce
 from sknomad.datasets.download import DataDamagedError, DataUnavailableError
-from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict, _figure, _look, _registry, _runner, _store
-from sknomad.reproduce._claims import judge
-from sknomad.reproduce._measure import circulance_error, explained, nearest, purity, strongest, winding_number
-from sknomad.reproduce._record import certificates
+from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict
+from sknomad.reproduce import figure_parts as _figure
+from sknomad.reproduce import figure_style as _look
+from sknomad.reproduce import registry as _registry
+from sknomad.reproduce import runner as _runner
+from sknomad.reproduce import store as _store
+from sknomad.reproduce.claims import judge
+from sknomad.reproduce.measure import circulance_error, explained, nearest, purity, strongest, winding_number
+from sknomad.reproduce.record import certificates
 from sknomad.ring import ring_optimum, ring_points
 
 pytest.importorskip("matplotlib")
@@ -59,7 +64,7 @@ def experiments(monkeypatch):
     """Only small experiments, by name; tests add to them."""
     modules = {name: fake(name) for name in ("first", "second", "third")}
     registered = {name: name for name in modules}
-    for place in (_registry, _runner, reproduce, sys.modules["sknomad.reproduce._page"]):
+    for place in (_registry, _runner, reproduce, sys.modules["sknomad.reproduce.page"]):
         monkeypatch.setattr(place, "EXPERIMENTS", registered)
     monkeypatch.setattr(_runner, "load", lambda name: modules[name])
     monkeypatch.setattr(reproduce, "load", lambda name: modules[name])
@@ -169,7 +174,7 @@ def test_ring_experiment_agrees_with_the_linear_program_and_knows_what_is_not_co
         "solved/lower": np.array([ring_optimum(100, 16).value * (1 - 1e-4)]),
         "solved/upper": np.array([ring_optimum(100, 16).value * (1 - 5e-5)]),  # below the optimum: false
     }
-    from sknomad.reproduce._ring_claims import _solver
+    from sknomad.reproduce.ring_claims import _solver
 
     assert _solver(arrays).verdict is Verdict.FAILS
     arrays["solved/upper"] = arrays["value"][[15]] * (1 + 1e-6)

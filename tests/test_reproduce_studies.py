@@ -14,9 +14,10 @@ from scipy.spatial.distance import pdist
 from sknomad import NOMAD, DensePoint, Gram, KMeansSDP, SoftPoint, assignment_matrix, datasets, kmeans_objective, solve
 from sknomad._algorithms.completely_positive import CPRankProfile, cp_rank_profile
 from sknomad.metrics import bullseye_score, graph_geodesics
-from sknomad.reproduce import (
-    Verdict,
-    _peers,
+from sknomad.reproduce import Verdict
+from sknomad.reproduce import peers as _peers
+from sknomad.reproduce.coordinates import in_few_dimensions
+from sknomad.reproduce.experiments import (
     burer_monteiro,
     convergence,
     cp_rank,
@@ -27,8 +28,7 @@ from sknomad.reproduce import (
     solvers,
     timing,
 )
-from sknomad.reproduce._coordinates import in_few_dimensions
-from sknomad.reproduce._record import Record
+from sknomad.reproduce.record import Record
 from sknomad.ring import best_completely_positive_value, ring_optimum
 from sknomad.solvers import ADMM, ConditionalGradient
 

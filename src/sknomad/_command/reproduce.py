@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..reproduce._runner import Outcome, Step
+    from ..reproduce.runner import Outcome, Step
 
 DONE, FAILED, INTERRUPTED = 0, 1, 130
 
@@ -36,7 +36,7 @@ def add_reproduce(commands: Any) -> None:
 
 def _reproduce(options: argparse.Namespace) -> int:
     from ..reproduce import run_experiments
-    from ..reproduce._registry import check_names
+    from ..reproduce.registry import check_names
 
     if options.list:
         sys.stdout.write(_listing())
@@ -82,7 +82,7 @@ def _listing() -> str:
 
 def _summary(out: Path, outcomes: list[Outcome]) -> str:
     """Verdicts of the experiments asked for, and where the page is."""
-    from ..reproduce._store import read_json
+    from ..reproduce.store import read_json
 
     lines, total = [], {"holds": 0, "differs": 0, "fails": 0}
     for outcome in outcomes:

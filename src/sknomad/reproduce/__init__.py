@@ -14,9 +14,9 @@ A module ``some_name.py`` is the experiment ``some-name``. It has
 
 from __future__ import annotations
 
-from ._claims import Claim, Verdict
-from ._record import Record
-from ._registry import EXPERIMENTS, load
-from ._runner import Outcome, run_experiments
+from .claims import Claim, Verdict
+from .record import Record
+from .registry import EXPERIMENTS, load
+from .runner import Outcome, run_experiments
 
 __all__ = ["EXPERIMENTS", "Claim", "Outcome", "Record", "Verdict", "load", "run_experiments"]

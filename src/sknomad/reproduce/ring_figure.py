@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from scipy.linalg import circulant
 
-from ._cone import TILT
-from ._figure import FAINT, INK, MUTED, PALETTE, colour_map, matrix, stacked, styled
-from ._record import Arrays
+from .cone import TILT
+from .figure_parts import FAINT, INK, MUTED, PALETTE, colour_map, matrix, stacked, styled
+from .record import Arrays
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

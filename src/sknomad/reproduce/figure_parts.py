@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ..plot import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL
-from ._look import WIDTHS, styled
+from .figure_style import WIDTHS, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import datasets
-from .._certificate.bounds import certify
-from .._program.gram import Gram
-from .._program.problem import KMeansSDP
-from ..ring import best_completely_positive_value, ring_optimum
-from ..solvers import BurerMonteiro
-from ._claims import Claim, Verdict, judge
-from ._coordinates import in_few_dimensions
-from ._figure import MUTED, figure, matrix, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._certificate.bounds import certify
+from ..._program.gram import Gram
+from ..._program.problem import KMeansSDP
+from ...ring import best_completely_positive_value, ring_optimum
+from ...solvers import BurerMonteiro
+from ..claims import Claim, Verdict, judge
+from ..coordinates import in_few_dimensions
+from ..figure_parts import MUTED, figure, matrix, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .. import datasets
-from .._certificate.bounds import certify
-from .._certificate.solution import Iterate
-from .._program.gram import Gram
-from .._program.problem import KMeansSDP
-from .._solving.solve import solve
-from ..solvers import BurerMonteiro, ConditionalGradient, Reference
-from ..solvers._reference import translated
-from ._claims import Claim, Verdict, judge
-from ._figure import MUTED, PALETTE, figure, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._certificate.bounds import certify
+from ..._certificate.solution import Iterate
+from ..._program.gram import Gram
+from ..._program.problem import KMeansSDP
+from ..._solving.solve import solve
+from ...solvers import BurerMonteiro, ConditionalGradient, Reference
+from ...solvers._reference import translated
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import MUTED, PALETTE, figure, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plot
-from ._record import Arrays
-from ._store import write_whole
+from .record import Arrays
+from .store import write_whole
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

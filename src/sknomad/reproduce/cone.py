@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ._figure import MUTED
+from .figure_parts import MUTED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

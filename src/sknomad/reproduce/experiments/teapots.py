@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import datasets
-from .._manifolds.embedding import embed
-from ..metrics import circular_rank_correlation
-from ..plot import point_colours
-from ._claims import Claim, Verdict, judge
-from ._figure import curve, matrix, mosaic, scatter, styled, thumbnails
-from ._measure import circulance_error, principal_plane, recovered_angle, winding_number
-from ._record import Arrays, Record
+from ... import datasets
+from ..._manifolds.embedding import embed
+from ...metrics import circular_rank_correlation
+from ...plot import point_colours
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import curve, matrix, mosaic, scatter, styled, thumbnails
+from ..measure import circulance_error, principal_plane, recovered_angle, winding_number
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

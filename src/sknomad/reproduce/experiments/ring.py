@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import ring
-from ._claims import Claim
-from ._record import Arrays, Record
-from ._ring_claims import ring_claims
-from ._ring_figure import draw_ring
+from ... import ring
+from ..claims import Claim
+from ..record import Arrays, Record
+from ..ring_claims import ring_claims
+from ..ring_figure import draw_ring
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

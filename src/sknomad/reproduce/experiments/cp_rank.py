@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .. import datasets
-from .._algorithms.completely_positive import cp_rank_profile
-from ..ring import best_completely_positive_value, ring_optimum
-from ._claims import Claim, Verdict, judge
-from ._figure import INK, PALETTE, figure, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._algorithms.completely_positive import cp_rank_profile
+from ...ring import best_completely_positive_value, ring_optimum
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import INK, PALETTE, figure, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

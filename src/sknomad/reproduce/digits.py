@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 from .. import datasets
 from .._manifolds.embedding import embed
 from ..plot import point_colours
-from ._claims import Claim, Verdict, judge
-from ._figure import matrix, mosaic, scatter, thumbnails
-from ._measure import explained, nearest, principal_plane, purity, strongest
-from ._record import Arrays, Record
+from .claims import Claim, Verdict, judge
+from .figure_parts import matrix, mosaic, scatter, thumbnails
+from .measure import explained, nearest, principal_plane, purity, strongest
+from .record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

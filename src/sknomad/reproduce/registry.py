@@ -1,4 +1,4 @@
-"""Which experiments there are: the modules of this package, in the order of the paper."""
+"""Which experiments there are: the modules of `experiments`, in the order of the paper."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pkgutil
 from pathlib import Path
 from typing import Any
 
-PACKAGE = __name__.rpartition(".")[0]
+PACKAGE = f"{__name__.rpartition('.')[0]}.experiments"
 
 ORDER = (
     "opening", "ring", "two-rings", "moons", "teapots", "yale", "mnist-1", "mnist-2", "turntable", "square",
@@ -17,7 +17,7 @@ ORDER = (
 
 
 def _discover() -> dict[str, str]:
-    modules = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent)])]
+    modules = [module.name for module in pkgutil.iter_modules([str(Path(__file__).parent / "experiments")])]
     names = [name.replace("_", "-") for name in modules if not name.startswith("_")]
     rank = {name: place for place, name in enumerate(ORDER)}
     names.sort(key=lambda name: (rank.get(name, len(ORDER)), name))

@@ -8,15 +8,15 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from .. import datasets
-from .._certificate.solution import Solution
-from .._manifolds.components import find_manifolds
-from .._program.gram import Gram
-from ..metrics import active_modes, hardness
-from ..plot import point_colours
-from ._claims import Claim, Verdict, judge
-from ._figure import FAINT, MUTED, PALETTE, label, matrix, scatter, stacked, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._certificate.solution import Solution
+from ..._manifolds.components import find_manifolds
+from ..._program.gram import Gram
+from ...metrics import active_modes, hardness
+from ...plot import point_colours
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import FAINT, MUTED, PALETTE, label, matrix, scatter, stacked, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.spatial import procrustes
 
-from .. import datasets
-from .._manifolds.embedding import embed
-from ..plot import point_colours
-from ._claims import Claim, judge
-from ._figure import SEQUENTIAL, colour_map, mosaic, scatter, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._manifolds.embedding import embed
+from ...plot import point_colours
+from ..claims import Claim, judge
+from ..figure_parts import SEQUENTIAL, colour_map, mosaic, scatter, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

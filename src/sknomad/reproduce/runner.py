@@ -11,11 +11,11 @@ from typing import Any
 
 from .._numerics.arrays import cuda_is_available
 from ..datasets.images import DataUnavailableError
-from . import _store
-from ._look import draw_figure, write_figure
-from ._page import check_can_write, write_page
-from ._record import Arrays, certificates
-from ._registry import EXPERIMENTS, check_names, load
+from . import store as _store
+from .figure_style import draw_figure, write_figure
+from .page import check_can_write, write_page
+from .record import Arrays, certificates
+from .registry import EXPERIMENTS, check_names, load
 
 # Rough seconds of an experiment that does not say, in full and quick.
 TYPICAL_SECONDS = (60.0, 8.0)

@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
-from .. import datasets
-from .._manifolds.embedding import embed
-from ._claims import Claim, Verdict, judge
-from ._figure import colour_map, figure, label, scatter, styled, thumbnails
-from ._record import Arrays, Record
+from ... import datasets
+from ..._manifolds.embedding import embed
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import colour_map, figure, label, scatter, styled, thumbnails
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -50,7 +50,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
 
 
 def _is_on_gpu(device: str) -> bool:
-    from .._numerics.arrays import cuda_is_available
+    from ..._numerics.arrays import cuda_is_available
 
     return device.startswith("cuda") or (device == "auto" and cuda_is_available())
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .. import ring
-from ._claims import Claim, Verdict, judge
-from ._record import Arrays
+from .claims import Claim, Verdict, judge
+from .record import Arrays
 
 
 def ring_claims(arrays: Arrays) -> list[Claim]:

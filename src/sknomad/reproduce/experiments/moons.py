@@ -8,13 +8,13 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from .. import datasets
-from .._manifolds.components import find_manifolds
-from .._manifolds.embedding import embed
-from ..plot import point_colours
-from ._claims import Claim, judge
-from ._figure import figure, matrix, scatter, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._manifolds.components import find_manifolds
+from ..._manifolds.embedding import embed
+from ...plot import point_colours
+from ..claims import Claim, judge
+from ..figure_parts import figure, matrix, scatter, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,15 +9,15 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from .. import datasets
-from .._kmeans.clustering import kmeans_objective
-from .._kmeans.proof import certify_kmeans
-from .._manifolds.components import find_manifolds
-from ..metrics import hardness
-from ..plot import point_colours
-from ._claims import Claim, Verdict, judge
-from ._figure import INK, MUTED, PALETTE, figure, matrix, scatter, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._kmeans.clustering import kmeans_objective
+from ..._kmeans.proof import certify_kmeans
+from ..._manifolds.components import find_manifolds
+from ...metrics import hardness
+from ...plot import point_colours
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import INK, MUTED, PALETTE, figure, matrix, scatter, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
-from .. import datasets
-from .._manifolds.embedding import embed
-from ..metrics import circular_rank_correlation
-from ..plot import point_colours
-from ._claims import Claim, judge
-from ._figure import matrix, mosaic, scatter, styled, thumbnails
-from ._measure import explained, nearest, principal_plane, purity, recovered_angle
-from ._record import Arrays, Record
+from ... import datasets
+from ..._manifolds.embedding import embed
+from ...metrics import circular_rank_correlation
+from ...plot import point_colours
+from ..claims import Claim, judge
+from ..figure_parts import matrix, mosaic, scatter, styled, thumbnails
+from ..measure import explained, nearest, principal_plane, purity, recovered_angle
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

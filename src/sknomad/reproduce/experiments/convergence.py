@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .. import datasets
-from .._certificate.solution import Iterate
-from .._numerics.arrays import to_numpy
-from .._points.forms import Point
-from .._program.gram import Gram
-from ..solvers import ADMM, ConditionalGradient
-from ._claims import Claim, Verdict, judge
-from ._figure import MUTED, PALETTE, figure, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._certificate.solution import Iterate
+from ..._numerics.arrays import to_numpy
+from ..._points.forms import Point
+from ..._program.gram import Gram
+from ...solvers import ADMM, ConditionalGradient
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import MUTED, PALETTE, figure, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -9,14 +9,14 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from .. import datasets
-from .._manifolds.components import find_manifolds
-from .._manifolds.embedding import fix_signs
-from ..plot import point_colours
-from ._claims import Claim, judge
-from ._cone import draw_cone
-from ._figure import DIVERGING, FAINT, PALETTE, colour_map, figure, matrix, scatter, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._manifolds.components import find_manifolds
+from ..._manifolds.embedding import fix_signs
+from ...plot import point_colours
+from ..claims import Claim, judge
+from ..cone import draw_cone
+from ..figure_parts import DIVERGING, FAINT, PALETTE, colour_map, figure, matrix, scatter, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,13 +10,13 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
-from .. import datasets
-from .._kmeans.clustering import inertia_bound
-from .._manifolds.embedding import embed
-from .._program.gram import Gram
-from ._claims import Claim, Verdict, judge
-from ._figure import FAINT, PALETTE, figure, scatter, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._kmeans.clustering import inertia_bound
+from ..._manifolds.embedding import embed
+from ..._program.gram import Gram
+from ..claims import Claim, Verdict, judge
+from ..figure_parts import FAINT, PALETTE, figure, scatter, styled
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

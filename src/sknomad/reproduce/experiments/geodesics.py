@@ -10,15 +10,15 @@ from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import dijkstra
 from sklearn.preprocessing import StandardScaler
 
-from .. import datasets
-from .._numerics.arrays import to_numpy
-from .._points.forms import Point
-from ..metrics import bullseye_score, graph_geodesics
-from ._claims import Claim, Verdict, judge
-from ._coordinates import in_few_dimensions
-from ._figure import INK, MUTED, PALETTE, figure, styled
-from ._peers import OPTIONAL, PEERS, available, plane
-from ._record import Arrays, Record
+from ... import datasets
+from ..._numerics.arrays import to_numpy
+from ..._points.forms import Point
+from ...metrics import bullseye_score, graph_geodesics
+from ..claims import Claim, Verdict, judge
+from ..coordinates import in_few_dimensions
+from ..figure_parts import INK, MUTED, PALETTE, figure, styled
+from ..peers import OPTIONAL, PEERS, available, plane
+from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

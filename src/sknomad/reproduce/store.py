@@ -15,7 +15,7 @@ from zipfile import BadZipFile
 import numpy as np
 
 from .._command.doctor import installed_version
-from ._record import Arrays
+from .record import Arrays
 
 # Entry of an npz file that tells how its arrays came about.
 FACTS = "facts"

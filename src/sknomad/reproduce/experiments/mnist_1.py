@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ._claims import Claim
-from ._digits import compute_digit, draw_digit, feature_claims
-from ._figure import styled
-from ._record import Arrays
+from ..claims import Claim
+from ..digits import compute_digit, draw_digit, feature_claims
+from ..figure_parts import styled
+from ..record import Arrays
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -9,12 +9,12 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from ._claims import Verdict
-from ._look import DPI
-from ._registry import EXPERIMENTS
-from ._store import read_json, write_text
+from .claims import Verdict
+from .figure_style import DPI
+from .registry import EXPERIMENTS
+from .store import read_json, write_text
 
-TEMPLATE = "_page.html.jinja"
+TEMPLATE = "page.html.jinja"
 # Pixels of the screen per inch of a figure: type of 7 points is then easy to read.
 SCREEN = 120
 

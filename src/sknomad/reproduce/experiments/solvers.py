@@ -11,15 +11,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg import circulant
 
-from .. import datasets
-from .._certificate.bounds import certify
-from .._points.forms import dense
-from .._program.problem import KMeansSDP
-from ..solvers import ConditionalGradient, Reference
-from ._claims import Claim, Verdict, judge
-from ._coordinates import in_few_dimensions
-from ._figure import MUTED, figure, matrix, styled
-from ._record import Arrays, Record
+from ... import datasets
+from ..._certificate.bounds import certify
+from ..._points.forms import dense
+from ..._program.problem import KMeansSDP
+from ...solvers import ConditionalGradient, Reference
+from ..claims import Claim, Verdict, judge
+from ..coordinates import in_few_dimensions
+from ..figure_parts import MUTED, figure, matrix, styled
+from ..record import Arrays, Record
 from .burer_monteiro import as_picture
 
 if TYPE_CHECKING:
