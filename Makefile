@@ -25,7 +25,7 @@ oldest:
 	$(VENV)-oldest/bin/python -m pip install --quiet --disable-pip-version-check --editable . 'pytest<9' hypothesis 'pandas<3' \
 		'numpy==1.26.*' 'scipy==1.12.*' 'scikit-learn==1.6.*' 'array-api-compat==1.9.*'
 	$(TEST_ENV) $(VENV)-oldest/bin/python -m pytest -m "not slow and not gpu" \
-		tests/test_nomad.py tests/test_multilayer.py tests/test_kmeans_estimator.py tests/test_linkage.py tests/test_weights.py
+		tests/estimators/test_nomad.py tests/estimators/test_multilayer.py tests/kmeans/test_kmeans_estimator.py tests/manifolds/test_linkage.py tests/program/test_duplicates.py
 
 # All read the MNIST files under $$SKNOMAD_DATA. The first takes just under 20 minutes on 2 cores.
 bench: $(VENV)/.installed-dev

@@ -38,8 +38,8 @@ def xp(request):
 
 @pytest.fixture
 def seed(request):
-    """A seed of the test's own, the same on every run."""
-    return zlib.crc32(request.node.nodeid.encode())
+    """A seed of the test's own, the same on every run and wherever its file lies."""
+    return zlib.crc32(request.node.name.encode())
 
 
 @pytest.fixture
