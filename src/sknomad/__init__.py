@@ -8,8 +8,11 @@ from ._algorithms.completely_positive import (
 )
 from ._algorithms.frank_wolfe import ConditionalGradientResult, conditional_gradient
 from ._algorithms.symmetric_nmf import SymmetricNMF, symmetric_nmf
-from ._certificate.bounds import certify, repair, upper_bound
-from ._certificate.solution import Certificate, CertificateError, Iterate, Solution, Status
+from ._certificate.certificate import Certificate, CertificateError
+from ._certificate.certify import certify
+from ._certificate.iterate import Iterate
+from ._certificate.lower import repair
+from ._certificate.upper import upper_bound
 from ._estimators.multilayer import Layer, MultiLayerNOMAD
 from ._estimators.nomad import NOMAD
 from ._files.archive import FormatError
@@ -23,6 +26,7 @@ from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._solving.certificate_file import Verification, verify_certificate
 from ._solving.run_state import Progress
+from ._solving.solution import Solution, Status
 from ._solving.solve import solve
 
 __version__ = "0.1.0"

@@ -37,8 +37,9 @@ from sknomad import (
     solve,
     upper_bound,
 )
-from sknomad._certificate import bounds as judge
 from sknomad._certificate import cholesky_proof as verify
+from sknomad._certificate import upper
+from sknomad._certificate.lower import feasible_value, make_feasible
 from sknomad._points.forms import dense
 
 seeds = st.integers(0, 2**32 - 1)
@@ -440,9 +441,9 @@ def test_lower_bound_holds_in_rational_arithmetic(form, n, mean, rng):
             "hard": SoftPoint(np.eye(2)[np.arange(n) % 2]),
             "interior": np.eye(n),
         }[form]
-        point = judge.make_feasible(problem, Iterate(start).point, steps=3)
+        point = make_feasible(problem, Iterate(start).point, steps=3)
         value = (_exactly_feasible(point.base, K) * exact.dot(exact.T)).sum()
-        lower = judge.feasible_value(problem, point)
+        lower = feasible_value(problem, point)
         assert Fraction(lower) <= value
         assert lower >= float(value) - 1e-11 * problem.gram.trace
 
@@ -463,8 +464,8 @@ def test_lying_eigenvalues_raise_instead_of_proving(monkeypatch):
     _, example, problem = planted_problem(0, 10)
     iterate = Iterate(example.Q, N=example.N)
     assert certify(problem, iterate).gap < 1e-9
-    honest = judge.ky_fan_sum
-    monkeypatch.setattr(judge, "ky_fan_sum", lambda values, count: 0.99 * honest(values, count))
+    honest = upper.ky_fan_sum
+    monkeypatch.setattr(upper, "ky_fan_sum", lambda values, count: 0.99 * honest(values, count))
     with pytest.raises(CertificateError, match="is below the feasible value"):
         certify(problem, iterate)
     with pytest.raises(CertificateError):
@@ -634,9 +635,9 @@ def test_factored_points_stay_factored(form, rng):
     _, example, problem = planted_problem(0, 9)
     point, _ = _forms(rng, 9)[form]
     for start in (point, MixedPoint(point, identity=0.1)):
-        feasible = judge.make_feasible(problem, start, steps=0)
+        feasible = make_feasible(problem, start, steps=0)
         assert isinstance(feasible.base, type(point))
-    assert certify(problem, Iterate(feasible)).lower >= judge.feasible_value(problem, feasible) - 1e-12 * example.value
+    assert certify(problem, Iterate(feasible)).lower >= feasible_value(problem, feasible) - 1e-12 * example.value
 
 
 def test_soft_points_are_feasible_but_for_the_trace(rng):

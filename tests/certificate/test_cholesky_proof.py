@@ -15,8 +15,8 @@ from oracles import centred_gram, clarabel_bounds, complement_of_ones, dual_boun
 from sknomad import Gram, Iterate, KMeansSDP, certify, solve, upper_bound
 from sknomad._certificate import cholesky_proof as verify
 from sknomad._certificate import proof_terms as terms_of_proofs
-from sknomad._certificate.bounds import nonnegative_part
-from sknomad._certificate.solution import NegativePart
+from sknomad._certificate.iterate import NegativePart
+from sknomad._certificate.upper import nonnegative_part
 from sknomad._numerics.arrays import to_numpy
 from sknomad._program.gram import centring_error
 

@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 from sknomad import Gram, cli, reproduce
-from sknomad._certificate.bounds import certify
+from sknomad._certificate.certify import certify
 from sknomad._command import reproduce as _cli_reproduce
 from sknomad.datasets.download import DataDamagedError, DataUnavailableError
 from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict

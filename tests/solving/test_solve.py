@@ -339,7 +339,7 @@ def test_verified_grade_is_what_it_says(problem):
 
 
 def test_verified_run_never_reports_an_eigenvalue_bound(problem, monkeypatch):
-    monkeypatch.setattr("sknomad._certificate.bounds.verified_upper_bound", lambda *args: math.inf)
+    monkeypatch.setattr("sknomad._certificate.upper.verified_upper_bound", lambda *args: math.inf)
     with pytest.warns(ConvergenceWarning, match="optimum <= inf"):
         solution = solve(problem, "admm", grade="verified", max_iter=60)
     assert solution.certificate.upper == math.inf

@@ -21,7 +21,8 @@ from .._numerics.arrays import Array
 from .._numerics.validation import check_unweighted
 from .._program.gram import Gram, centring_error
 from .._program.problem import KMeansSDP
-from .bounds import LARGEST_ENTRY, upper_bound
+from .iterate import LARGEST_ENTRY
+from .upper import upper_bound
 
 # Weights are rounded to this many bits below their sum, so that no sum of them is ever rounded.
 WEIGHT_BITS = 50

@@ -8,7 +8,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from .._certificate.bounds import GRADES
+from .._certificate.upper import GRADES
 from .._solving.certificate_file import DATA_KINDS, Verification, verify_certificate
 from .table_file import read_table
 

@@ -13,7 +13,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.validation import check_is_fitted
 
-from .._certificate.solution import Certificate, Iterate, Solution
+from .._certificate.certificate import Certificate
+from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._files.records import saved
 from .._manifolds.choice import SAME, Choice, choose
@@ -26,6 +27,7 @@ from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
 from .._solving.run_state import Progress
+from .._solving.solution import Solution
 from .._solving.solve import solve
 from ..metrics import hardness
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
-from .._certificate.solution import Iterate, Solution
+from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._manifolds.choice import choose
 from .._manifolds.components import find_manifolds, name_manifolds
@@ -22,6 +22,7 @@ from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.solution import Solution
 from .._solving.solve import solve
 from ..solvers import configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks

@@ -8,6 +8,7 @@ JSON's own values stand for themselves. Everything else is an object with a ``ty
 from __future__ import annotations
 
 import dataclasses
+import enum
 import math
 from collections.abc import Mapping
 from typing import Any, TypeVar
@@ -16,7 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
-from .._certificate.solution import Certificate, Iterate, NegativePart, Solution, Status
+from .._certificate.certificate import Certificate
+from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, is_sparse
 from .._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
 from .._program.float_range import Frame
@@ -30,10 +32,12 @@ Class = TypeVar("Class", bound=type[Any])
 RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
-        Certificate, DensePoint, FactorPoint, Frame, Iterate, KMeansSDP, MixedPoint, NegativePart, SoftPoint, Solution,
+        Certificate, DensePoint, FactorPoint, Frame, Iterate, KMeansSDP, MixedPoint, NegativePart, SoftPoint,
         SpectralPoint,
     )
 }  # fmt: skip
+# Enumerations that may be, by what ``type`` calls them.
+ENUMERATIONS: dict[str, type[enum.Enum]] = {}
 # What determines a Gram: stored, not measured anew, so that every number comes back to the bit.
 GRAM_FIELDS = ("_factor", "_kernel", "unit", "frame", "_spread", "n", "trace", "norm", "forming_error")
 # Only with weights; files written before there were any do not have them.
@@ -42,8 +46,11 @@ SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_ar
 
 
 def saved(cls: Class) -> Class:
-    """Class decorator: a dataclass that may be part of what is saved."""
-    RECORDS[cls.__name__] = cls
+    """Class decorator: a dataclass or an enumeration that may be part of what is saved."""
+    if issubclass(cls, enum.Enum):
+        ENUMERATIONS[cls.__name__.lower()] = cls
+    else:
+        RECORDS[cls.__name__] = cls
     return cls
 
 
@@ -65,8 +72,8 @@ class Encoder:
             return int(value)
         if isinstance(value, float):
             return value if math.isfinite(value) else {"type": "float", "value": repr(value)}
-        if isinstance(value, Status):
-            return {"type": "status", "name": value.name}
+        if type(value) in ENUMERATIONS.values():
+            return {"type": type(value).__name__.lower(), "name": value.name}
         if type(value) in (list, tuple):  # a named tuple would come back as a plain one
             items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
             return items if type(value) is list else {"type": "tuple", "items": items}
@@ -133,6 +140,8 @@ class Decoder:
         if isinstance(node, list):
             return [self.decode(item) for item in node]
         try:
+            if node["type"] in ENUMERATIONS:
+                return ENUMERATIONS[node["type"]][node["name"]]
             return getattr(self, f"_decode_{_one_of(node['type'], TYPES)}")(node)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
             if isinstance(error, FormatError):
@@ -141,9 +150,6 @@ class Decoder:
 
     def _decode_float(self, node: Any) -> float:
         return float(_one_of(node["value"], ("nan", "inf", "-inf")))
-
-    def _decode_status(self, node: Any) -> Status:
-        return Status[node["name"]]
 
     def _decode_tuple(self, node: Any) -> tuple[Any, ...]:
         return tuple(self.decode(node["items"]))
@@ -175,7 +181,7 @@ class Decoder:
         return _make_gram(fields) if name == "Gram" else RECORDS[name](**fields)
 
 
-TYPES = ("float", "status", "tuple", "dict", "array", "scalar", "text", "sparse", "record")
+TYPES = ("float", "tuple", "dict", "array", "scalar", "text", "sparse", "record")
 
 
 def _one_of(value: Any, allowed: Any) -> str:

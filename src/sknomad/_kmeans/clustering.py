@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from scipy.optimize import minimize_scalar
 
-from .._certificate.bounds import eigenvalues_are_cheap, upper_bound
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
+from .._certificate.upper import eigenvalues_are_cheap, upper_bound
 from .._numerics.arrays import UNIT_ROUNDOFF, Array
 from .._numerics.validation import check_unweighted
 from .._points.forms import SoftPoint

@@ -17,11 +17,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._certificate.cuts import Multipliers, clustering_upper_bound
-from .._certificate.solution import Status
 from .._numerics.arrays import Array
 from .._numerics.projections import project_spectraplex
 from .._points.forms import SpectralPoint
 from .._program.problem import KMeansSDP
+from .._solving.solution import Status
 from ..solvers._warm_eigenspace import LeadingProjector
 
 # Beyond this many points the dense arrays of this method, and its search for cuts, take too long.

@@ -11,14 +11,14 @@ from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from .._certificate.bounds import GRADES
-from .._certificate.solution import Status
+from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_finite, check_integer, check_real
 from .._points.forms import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.solution import Status
 from ..solvers import SoftAssignment
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
 from .proof import KMeansCertificate, check_cuts_option, prove

@@ -12,9 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from .._certificate.bounds import GRADES
 from .._certificate.cuts import Multipliers, clustering_upper_bound
-from .._certificate.solution import Iterate, NegativePart, Solution, Status
+from .._certificate.iterate import Iterate, NegativePart
+from .._certificate.upper import GRADES
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
 from .._points.forms import Point, dense
@@ -24,6 +24,7 @@ from .._solving.certificate_file import write_kmeans_certificate
 from .._solving.checkpoint import fingerprint
 from .._solving.memory_check import check_memory
 from .._solving.run_state import Progress
+from .._solving.solution import Solution, Status
 from .._solving.solve import solve
 from ..solvers import resolve
 from .clustering import inertia_bound, kmeans_objective, lloyd_iterate, memberships

@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._certificate.solution import NegativePart, Solution
+from .._certificate.iterate import NegativePart
 from .._numerics.arrays import Array, like, row_slices, to_numpy
+from .._solving.solution import Solution
 
 # Rows of a multiplier summed at a time.
 BLOCK_ROWS = 1024

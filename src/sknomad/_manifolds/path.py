@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
-from .._certificate.solution import Certificate, Iterate, Solution
+from .._certificate.certificate import Certificate
+from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_K
 from .._points.forms import dense
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.run_state import Progress
+from .._solving.solution import Solution
 from .._solving.solve import solve
 from ..metrics import active_modes
 from .linkage import linkage_tree

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from .._certificate.bounds import GRADES, feasible_value, make_feasible, nonnegative_part, upper_bound
 from .._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
-from .._certificate.solution import Solution
+from .._certificate.lower import feasible_value, make_feasible
+from .._certificate.upper import GRADES, nonnegative_part, upper_bound
 from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
 from .._kmeans.clustering import inertia_bound, kmeans_objective
@@ -26,6 +26,7 @@ from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .checkpoint import fingerprint
+from .solution import Solution
 
 CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
 from .._files.archive import FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
 from .._numerics.arrays import Array

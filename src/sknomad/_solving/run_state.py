@@ -9,18 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from .._certificate.bounds import (
-    as_spectral,
-    eigenvalues_are_cheap,
-    estimate_upper_bound,
-    feasible_value,
-    make_feasible,
-    upper_bound,
-)
-from .._certificate.solution import Certificate, Iterate, Solution, Status
+from .._certificate.certificate import Certificate
+from .._certificate.iterate import Iterate
+from .._certificate.lower import as_spectral, feasible_value, make_feasible
+from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, upper_bound
 from .._numerics.arrays import Array
 from .._points.forms import DensePoint, MixedPoint, SpectralPoint
 from .._program.problem import KMeansSDP
+from .solution import Solution, Status
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.
 FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15

@@ -12,14 +12,16 @@ from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
-from .._certificate.bounds import GRADES, is_finite
-from .._certificate.solution import Iterate, Solution, Status
+from .._certificate.iterate import Iterate
+from .._certificate.lower import is_finite
+from .._certificate.upper import GRADES
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._program.problem import KMeansSDP
 from ..solvers import resolve
 from .checkpoint import Checkpoint, save_checkpoint
 from .memory_check import check_memory
 from .run_state import Progress, Run, interior_point
+from .solution import Solution, Status
 
 # Least time between two checkpoints.
 CHECKPOINT_SECONDS = 20.0

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, ClassVar
 
-from .._certificate.solution import Iterate, NegativePart
+from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
 from .._numerics.fixed_vector import direction_like

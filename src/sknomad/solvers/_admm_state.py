@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, device, double, like, namespace, row_slices
 from .._numerics.fixed_vector import direction_like, mean_rows
 from .._points.forms import Point, SoftPoint

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
 from .._numerics.arrays import cuda_is_available
 from .._program.problem import KMeansSDP
 from .._solving.memory_check import free_memory_of

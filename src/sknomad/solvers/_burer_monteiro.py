@@ -16,7 +16,7 @@ import scipy.linalg as la
 from scipy.optimize import Bounds, minimize
 
 from .._algorithms.symmetric_nmf import symmetric_nmf
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint

@@ -16,8 +16,8 @@ import numpy as np
 from scipy.linalg.blas import dger
 
 from .._algorithms.frank_wolfe import smallest_eigenpairs, unit_vector
-from .._certificate.bounds import as_spectral
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
+from .._certificate.lower import as_spectral
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._numerics.projections import project_simplex
 from .._numerics.validation import check_choice, check_integer, check_real

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from .._certificate.solution import Iterate, NegativePart
+from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, namespace
 from .._points.forms import SpectralPoint
 from ._admm_state import GramOperator, StepMatrix, advance, rescale_multiplier

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
 

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
-from .._certificate.solution import Iterate
+from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import direction_like
 from .._numerics.validation import check_integer, check_real

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import datasets
-from ..._certificate.bounds import certify
+from ..._certificate.certify import certify
 from ..._program.gram import Gram
 from ..._program.problem import KMeansSDP
 from ...ring import best_completely_positive_value, ring_optimum

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import datasets
-from ..._certificate.solution import Iterate
+from ..._certificate.iterate import Iterate
 from ..._numerics.arrays import to_numpy
 from ..._points.forms import Point
 from ..._program.gram import Gram

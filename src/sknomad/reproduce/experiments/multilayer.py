@@ -9,9 +9,9 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from ... import datasets
-from ..._certificate.solution import Solution
 from ..._manifolds.components import find_manifolds
 from ..._program.gram import Gram
+from ..._solving.solution import Solution
 from ...metrics import active_modes, hardness
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy.linalg import circulant
 
 from ... import datasets
-from ..._certificate.bounds import certify
+from ..._certificate.certify import certify
 from ..._points.forms import dense
 from ..._program.problem import KMeansSDP
 from ...solvers import ConditionalGradient, Reference

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ... import datasets
-from ..._certificate.bounds import certify
-from ..._certificate.solution import Iterate
+from ..._certificate.certify import certify
+from ..._certificate.iterate import Iterate
 from ..._program.gram import Gram
 from ..._program.problem import KMeansSDP
 from ..._solving.solve import solve

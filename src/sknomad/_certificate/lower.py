@@ -1,8 +1,4 @@
-"""The judge: turns any iterate of any solver into proven bounds, from scratch, in float64.
-
-Nothing here knows a solver. Upper bounds come from one nonnegative matrix ``N``, lower bounds from a point made
-exactly feasible. A poor ``N`` or ``Q`` makes the bounds loose, never false.
-"""
+"""Lower bounds on the optimum: any point made exactly feasible, and its value."""
 
 from __future__ import annotations
 
@@ -11,23 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace, to_numpy
-from .._numerics.fixed_vector import centred, direction_like, mean_rows, mean_value, relative
-from .._numerics.projections import ky_fan_sum, project_spectraplex, restrict
-from .._numerics.validation import check_choice, check_integer
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, namespace, to_numpy
+from .._numerics.fixed_vector import centred, direction_like, mean_rows, relative
+from .._numerics.projections import project_spectraplex
+from .._numerics.validation import check_integer
 from .._points.forms import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
-from .._program.gram import centring_error
 from .._program.problem import KMeansSDP
-from .cholesky_proof import estimated_upper_bound, verified_upper_bound
-from .solution import Certificate, Iterate, NegativePart
+from .iterate import LARGEST_ENTRY, Iterate
+from .trivial import trivial_value
 
-GRADES = ("eigen", "verified")
-
-# Full sets of eigenvalues up to these sizes; beyond, block iteration and a Cholesky factorisation are far cheaper.
-CHEAP_ON_CPU, CHEAP_ON_GPU = 4000, 8000
-
-# Beyond this a matrix holds neither a point nor a multiplier, only an overflow to come.
-LARGEST_ENTRY = 1e150
 # Below this what centring leaves of a column is only rounding.
 NEARLY_CONSTANT = 1e-6
 
@@ -35,41 +23,6 @@ NEARLY_CONSTANT = 1e-6
 # mixing is left to do. A fixed margin would cost its own size in value, however close to feasible the point is.
 REPAIR_MARGIN = 1e-2
 REPAIR_RELAXATION = 1.5
-
-
-def certify(problem: KMeansSDP, iterate: Any, *, grade: str = "eigen", repair_steps: int = 15) -> Certificate:
-    """Bounds on the optimum of `problem` from one iterate.
-
-    Parameters
-    ----------
-    problem : KMeansSDP
-    iterate : Iterate
-        Its ``Q`` gives the lower bound (after `repair`), its ``N`` the upper one. Anything may be in them.
-    grade : {"eigen", "verified"}, default="eigen"
-        ``"eigen"``: float64 eigenvalues plus a pad for rounding. ``"verified"``: one Cholesky factorisation
-        proves the bound including every rounding error.
-    repair_steps : int, default=15
-        Alternating projections spent on the lower bound, one eigendecomposition each; 0 for a quick look.
-
-    Returns
-    -------
-    Certificate
-        With ``upper = inf`` where there is no multiplier to bound with, ``lower = -inf`` where ``Q`` is not finite.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from sknomad import Gram, Iterate, KMeansSDP
-    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
-    >>> Q = np.kron(np.eye(2), np.full((2, 2), 0.5))
-    >>> certify(problem, Iterate(Q, N=np.zeros((4, 4)))).lower.__round__(6)
-    100.0
-    """
-    check_choice(grade, "grade", GRADES)
-    check_integer(repair_steps, "repair_steps", 0)
-    point = make_feasible(problem, iterate.point, steps=repair_steps)
-    lower = -math.inf if point is None else feasible_value(problem, point)
-    return Certificate(lower, upper_bound(problem, iterate.N, grade=grade), grade)
 
 
 def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
@@ -97,92 +50,13 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     return dense(point)
 
 
-def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Array = None) -> float:
-    """Upper bound on the optimum from one nonnegative matrix.
-
-    For any symmetric ``N >= 0`` and feasible ``Q``, ``<D, Q> <= <D + N, Q>``, and the right-hand side is at most
-    ``1'N1/n`` plus the sum of the ``K - 1`` largest eigenvalues of ``P (D + N) P``, a fraction of the next included
-    (with weights ``u'Nu`` and ``P = I - uu'``).
-
-    Parameters
-    ----------
-    problem : KMeansSDP
-    N : array of shape (n, n), NegativePart or None
-        Its symmetric nonnegative part is used, so any matrix is safe; a bad one only makes the bound loose.
-    grade : {"eigen", "verified"}, default="eigen"
-    start : array of shape (n, p), optional
-        A guess of the leading eigenvectors of ``D + N``, to save time; the bound does not rest on it.
-
-    Returns
-    -------
-    float
-        Never below the optimum, up to the stated rounding pad; ``inf`` for None or a matrix that is not finite.
-    """
-    check_choice(grade, "grade", GRADES)
-    if problem.is_trivial:
-        return _trivial_value(problem, +1)
-    if N is None:
-        return math.inf
-    if isinstance(N, NegativePart) and grade == "verified":
-        return verified_upper_bound(problem, N, float64_model(N.T), start)
-    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
-    if N is None:
-        return math.inf
-    if grade == "verified":
-        return verified_upper_bound(problem, N, float64_model(N), start)
-    return _eigenvalue_bound(problem, N)
-
-
-def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
-    """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
-    state = N.T if isinstance(N, NegativePart) else N
-    return problem.is_trivial or problem.n <= (CHEAP_ON_GPU if is_on_gpu(state) else CHEAP_ON_CPU)
-
-
-def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:
-    """About the value of `upper_bound`, from a few Ritz values: no proof. Also the vectors to start a proof from."""
-    state = N.T if isinstance(N, NegativePart) else N
-    return estimated_upper_bound(problem, N, float64_model(state), start)
-
-
-def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
-    """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite or about to overflow."""
-    xp = namespace(N)
-    if tuple(N.shape) != (problem.n, problem.n):
-        raise ValueError(f"N must have shape {(problem.n, problem.n)}, got {tuple(N.shape)}.")
-    N = double(N)
-    N = xp.clip(N / 2 + N.T / 2, min=0.0)
-    return N if bool(xp.all(N <= LARGEST_ENTRY)) else None
-
-
-def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
-    xp = namespace(N)
-    n, K, gram = problem.n, problem.K, problem.gram
-    mean = mean_value(N, problem.direction)
-    X = gram.factor_like(N)
-    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N, problem.direction)
-    values = xp.linalg.eigvalsh(M)
-    size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
-    # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
-    pad = 2 * n * UNIT_ROUNDOFF * (K * size + mean) + K * gram.forming_error + centring_error(gram)
-    return mean + ky_fan_sum(values, K - 1) + pad
-
-
 def feasible_value(problem: KMeansSDP, point: MixedPoint) -> float:
     """Value of a feasible point, rounded down by more than its arithmetic can have lost."""
     if problem.is_trivial:
-        return _trivial_value(problem, -1)
+        return trivial_value(problem, -1)
     gram = problem.gram
     size = max(abs(gram.trace), gram.norm)
     return point.value(gram) - 8 * problem.n * UNIT_ROUNDOFF * size - problem.K * gram.forming_error
-
-
-def _trivial_value(problem: KMeansSDP, direction: int) -> float:
-    """The optimum where it is known: ``K = n`` keeps the trace of ``D``, the other cases keep nothing."""
-    gram = problem.gram
-    if problem.n != problem.K:
-        return 0.0
-    return gram.trace + direction * (4 * problem.n * UNIT_ROUNDOFF * abs(gram.trace) + problem.n * gram.forming_error)
 
 
 def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint | None:

@@ -1,0 +1,72 @@
+"""`Iterate`: one step of any solver, and the form in which solvers give their multiplier."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from .._numerics.arrays import Array, namespace
+from .._points.forms import DensePoint, Point
+
+# Beyond this a matrix holds neither a point nor a multiplier, only an overflow to come.
+LARGEST_ENTRY = 1e150
+
+
+@dataclass(frozen=True)
+class NegativePart:
+    """The multiplier ``N = weight * max(-T, 0)``, read off a solver's state without a second n x n array."""
+
+    T: Array  # (n, n)
+    weight: float
+
+    def formed(self) -> Array:
+        """``N`` as an n x n array of the state's library and precision."""
+        return namespace(self.T).clip(-self.T, min=0.0) * self.weight
+
+    def rows(self, block: slice, stop: int) -> Array:
+        """Some rows of ``N``, up to column `stop`."""
+        return namespace(self.T).clip(-self.T[block, :stop], min=0.0) * self.weight
+
+    def rows_times(self, block: slice, V: Array) -> Array:
+        """Some rows of ``N V``: the fewest passes over the state, for products that are only suggestions."""
+        return (namespace(self.T).clip(self.T[block, :], max=0.0) @ V) * -self.weight
+
+
+@dataclass(frozen=True)
+class Iterate:
+    """One step of any solver: what `certify` judges, what `start` takes, what a checkpoint keeps.
+
+    It may share memory with the solver's state and is then valid until the solver takes its next step.
+
+    Parameters
+    ----------
+    Q : array of shape (n, n) or Point
+        The primal point, dense or factored.
+    N : array of shape (n, n), NegativePart or None
+        Multiplier of ``Q >= 0`` in the units of ``D``; None if the solver has none.
+    residuals : mapping of str to float
+        What the solver knows of its own progress; recorded, never believed.
+    extra : mapping
+        Whatever the solver needs to continue from here.
+    is_milestone : bool
+        Whether the solver has worked towards this iterate: it then deserves a thorough look.
+    """
+
+    Q: Any
+    N: Any = None
+    residuals: Mapping[str, float] = field(default_factory=dict)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    is_milestone: bool = False
+
+    @property
+    def point(self) -> Point:
+        """``Q`` with the methods of a point, whatever form it came in."""
+        return self.Q if hasattr(self.Q, "rows") else DensePoint(np.asarray(self.Q, dtype=np.float64))
+
+    @property
+    def multiplier(self) -> Array:
+        """``N`` as an array, or None."""
+        return self.N.formed() if isinstance(self.N, NegativePart) else self.N

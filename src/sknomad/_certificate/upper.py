@@ -1,0 +1,92 @@
+"""Upper bounds on the optimum, from one nonnegative matrix ``N``: a poor one makes them loose, never false."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace
+from .._numerics.fixed_vector import mean_value
+from .._numerics.projections import ky_fan_sum, restrict
+from .._numerics.validation import check_choice
+from .._program.gram import centring_error
+from .._program.problem import KMeansSDP
+from .cholesky_proof import estimated_upper_bound, verified_upper_bound
+from .iterate import LARGEST_ENTRY, NegativePart
+from .trivial import trivial_value
+
+GRADES = ("eigen", "verified")
+
+# Full sets of eigenvalues up to these sizes; beyond, block iteration and a Cholesky factorisation are far cheaper.
+CHEAP_ON_CPU, CHEAP_ON_GPU = 4000, 8000
+
+
+def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Array = None) -> float:
+    """Upper bound on the optimum from one nonnegative matrix.
+
+    For any symmetric ``N >= 0`` and feasible ``Q``, ``<D, Q> <= <D + N, Q>``, and the right-hand side is at most
+    ``1'N1/n`` plus the sum of the ``K - 1`` largest eigenvalues of ``P (D + N) P``, a fraction of the next included
+    (with weights ``u'Nu`` and ``P = I - uu'``).
+
+    Parameters
+    ----------
+    problem : KMeansSDP
+    N : array of shape (n, n), NegativePart or None
+        Its symmetric nonnegative part is used, so any matrix is safe; a bad one only makes the bound loose.
+    grade : {"eigen", "verified"}, default="eigen"
+    start : array of shape (n, p), optional
+        A guess of the leading eigenvectors of ``D + N``, to save time; the bound does not rest on it.
+
+    Returns
+    -------
+    float
+        Never below the optimum, up to the stated rounding pad; ``inf`` for None or a matrix that is not finite.
+    """
+    check_choice(grade, "grade", GRADES)
+    if problem.is_trivial:
+        return trivial_value(problem, +1)
+    if N is None:
+        return math.inf
+    if isinstance(N, NegativePart) and grade == "verified":
+        return verified_upper_bound(problem, N, float64_model(N.T), start)
+    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
+    if N is None:
+        return math.inf
+    if grade == "verified":
+        return verified_upper_bound(problem, N, float64_model(N), start)
+    return _eigenvalue_bound(problem, N)
+
+
+def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
+    """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
+    state = N.T if isinstance(N, NegativePart) else N
+    return problem.is_trivial or problem.n <= (CHEAP_ON_GPU if is_on_gpu(state) else CHEAP_ON_CPU)
+
+
+def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:
+    """About the value of `upper_bound`, from a few Ritz values: no proof. Also the vectors to start a proof from."""
+    state = N.T if isinstance(N, NegativePart) else N
+    return estimated_upper_bound(problem, N, float64_model(state), start)
+
+
+def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
+    """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite or about to overflow."""
+    xp = namespace(N)
+    if tuple(N.shape) != (problem.n, problem.n):
+        raise ValueError(f"N must have shape {(problem.n, problem.n)}, got {tuple(N.shape)}.")
+    N = double(N)
+    N = xp.clip(N / 2 + N.T / 2, min=0.0)
+    return N if bool(xp.all(N <= LARGEST_ENTRY)) else None
+
+
+def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
+    xp = namespace(N)
+    n, K, gram = problem.n, problem.K, problem.gram
+    mean = mean_value(N, problem.direction)
+    X = gram.factor_like(N)
+    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N, problem.direction)
+    values = xp.linalg.eigvalsh(M)
+    size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
+    # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
+    pad = 2 * n * UNIT_ROUNDOFF * (K * size + mean) + K * gram.forming_error + centring_error(gram)
+    return mean + ky_fan_sum(values, K - 1) + pad
