@@ -18,7 +18,7 @@ CHILD = """
 import gc, json, resource, sys, warnings
 import numpy as np
 from sknomad import Gram, KMeansSDP, solve
-from sknomad._memory import forecast
+from sknomad._solving.memory_check import forecast
 from sknomad.solvers import resolve
 n, key = int(sys.argv[1]), sys.argv[2]
 X = np.random.default_rng(0).standard_normal((n, 20)).cumsum(axis=0)

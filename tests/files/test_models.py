@@ -141,7 +141,7 @@ def test_arrays_shared_stay_shared(tmp_path):
     model = fitted("nomad")
     model.save(tmp_path / "model")
     iterate = load(tmp_path / "model").solution_.iterate
-    assert iterate.N.T is iterate.extra["T"]
+    assert iterate.N.T is iterate.state.T
     assert iterate.N.T.flags.writeable
 
 

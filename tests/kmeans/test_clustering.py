@@ -82,7 +82,7 @@ def test_given_multiplier_is_used_and_the_sought_one_is_no_worse(iris):
     best = certify(problem, lloyd_iterate(problem, labels)).upper
     for multiplier in (0.0, 10.0, 100.0, 1000.0):
         iterate = lloyd_iterate(problem, labels, multiplier=multiplier)
-        assert iterate.extra["lam"] == multiplier
+        assert iterate.state.lam == multiplier
         assert certify(problem, iterate).upper >= best * (1 - 1e-4)
 
 

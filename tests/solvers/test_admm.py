@@ -145,8 +145,8 @@ def test_anchored_steps_keep_their_anchor_until_they_restart():
     problem = KMeansSDP(Gram.from_data(ring_points(30)), 4)
     anchors, penalties = [], []
     for iterate in itertools.islice(ADMM(anchor_from=0).iterates(problem), 150):
-        anchors.append(np.array(iterate.extra["anchor"]))
-        penalties.append(iterate.extra["rho"])
+        anchors.append(np.array(iterate.state.anchor.T0))
+        penalties.append(iterate.state.rho)
     same = [np.array_equal(a, b) for a, b in itertools.pairwise(anchors)]
     assert 100 < sum(same) < len(same)
     # The penalty may change only together with the anchor.
@@ -301,7 +301,7 @@ def test_continued_run_is_the_uninterrupted_one():
     whole = nth_iterate(solver.iterates(problem), 25)
     first = nth_iterate(solver.iterates(problem), 10)
     rest = nth_iterate(solver.iterates(problem, start=first), 15)
-    assert np.array_equal(whole.extra["T"], rest.extra["T"])
+    assert np.array_equal(whole.state.T, rest.state.T)
 
 
 def test_start_from_another_form_helps(rng):
@@ -316,9 +316,9 @@ def test_start_from_another_form_helps(rng):
 def test_start_is_not_changed(rng):
     problem = KMeansSDP(Gram.from_data(rng.standard_normal((12, 2))), 3)
     start = next(ADMM().iterates(problem))
-    kept = start.extra["T"].copy()
+    kept = start.state.T.copy()
     solve(problem, "admm", start=start)
-    assert np.array_equal(start.extra["T"], kept)
+    assert np.array_equal(start.state.T, kept)
 
 
 def test_every_iterate_has_the_constraints_it_claims(rng):

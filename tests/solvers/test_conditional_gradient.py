@@ -179,8 +179,8 @@ def test_code_takes_no_step_upwards_and_paper_does(monkeypatch):
     problem = KMeansSDP(Gram.from_data(ring_points(12)), 3)
     v = ring_points(12)[:, 0] / np.linalg.norm(ring_points(12)[:, 0])
     monkeypatch.setattr(module, "smallest_eigenpairs", lambda *a, **k: (np.array([0.5]), v[:, None]))
-    assert np.all(next(ConditionalGradient("code").iterates(problem)).extra["W"] == 0)
-    assert np.trace(next(ConditionalGradient("paper").iterates(problem)).extra["W"]) > 1
+    assert np.all(next(ConditionalGradient("code").iterates(problem)).state.W == 0)
+    assert np.trace(next(ConditionalGradient("paper").iterates(problem)).state.W) > 1
 
 
 # Traps of published code.

@@ -46,7 +46,7 @@ def test_both_bounds_get_better(early, problem):
 def test_the_way_itself_stays_the_same(early, problem, monkeypatch):
     def state_after(step):
         # A state is shared with the solver, so it is read before the next step.
-        return next(np.array(it.extra["T"]) for it in early.iterates(problem) if it.extra["step"] == step)
+        return next(np.array(it.state.T) for it in early.iterates(problem) if it.state.step == step)
 
     with_excursions = state_after(FIRST + 20)
     monkeypatch.setattr(_admm, "POLISHED_UP_TO", 0)
@@ -56,10 +56,10 @@ def test_the_way_itself_stays_the_same(early, problem, monkeypatch):
 def test_an_excursion_resumes_on_the_way(early, problem):
     steps = early.iterates(problem)
     inside = next(itertools.islice(steps, FIRST + 1, None))
-    assert inside.extra["step"] == FIRST
-    expected = next(np.array(it.extra["T"]) for it in early.iterates(problem) if it.extra["step"] == FIRST + 1)
+    assert inside.state.step == FIRST
+    expected = next(np.array(it.state.T) for it in early.iterates(problem) if it.state.step == FIRST + 1)
     resumed = next(early.iterates(problem, inside))
-    np.testing.assert_allclose(resumed.extra["T"], expected, rtol=0, atol=1e-12)
+    np.testing.assert_allclose(resumed.state.T, expected, rtol=0, atol=1e-12)
 
 
 def test_a_milestone_is_judged_at_once(early, problem):

@@ -49,8 +49,8 @@ class Iterate:
         Multiplier of ``Q >= 0`` in the units of ``D``; None if the solver has none.
     residuals : mapping of str to float
         What the solver knows of its own progress; recorded, never believed.
-    extra : mapping
-        Whatever the solver needs to continue from here.
+    state : record, optional
+        What the solver that made it needs to continue from here exactly; solvers tell by its type whether it is theirs.
     is_milestone : bool
         Whether the solver has worked towards this iterate: it then deserves a thorough look.
     """
@@ -58,7 +58,7 @@ class Iterate:
     Q: Any
     N: Any = None
     residuals: Mapping[str, float] = field(default_factory=dict)
-    extra: Mapping[str, Any] = field(default_factory=dict)
+    state: object = None
     is_milestone: bool = False
 
     @property

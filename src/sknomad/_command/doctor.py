@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .._solving.memory_check import free_memory, total_memory
+from .._numerics.memory import free_memory, total_memory
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat")
 EXTRAS = {

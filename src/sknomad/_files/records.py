@@ -42,6 +42,8 @@ ENUMERATIONS: dict[str, type[enum.Enum]] = {}
 GRAM_FIELDS = ("_factor", "_kernel", "unit", "frame", "_spread", "n", "trace", "norm", "forming_error")
 # Only with weights; files written before there were any do not have them.
 WEIGHT_FIELDS = ("roots", "direction", "_given")
+# Fields of earlier versions: the state of a solver, from which nothing but a warm start would come.
+DROPPED_FIELDS = {"Iterate": ("extra",)}
 SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array)}
 
 
@@ -177,7 +179,8 @@ class Decoder:
 
     def _decode_record(self, node: Any) -> Any:
         name = _one_of(node["class"], ("Gram", *RECORDS))
-        fields = {field: self.decode(value) for field, value in node["fields"].items()}
+        left_out = DROPPED_FIELDS.get(name, ())
+        fields = {field: self.decode(value) for field, value in node["fields"].items() if field not in left_out}
         return _make_gram(fields) if name == "Gram" else RECORDS[name](**fields)
 
 

@@ -17,6 +17,7 @@ from .._points.forms import SoftPoint
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from ..solvers._admm_state import row_multipliers
+from ..solvers._soft_updates import SoftState
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is
 # level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.
@@ -107,7 +108,7 @@ def lloyd_iterate(problem: KMeansSDP, labels: Any, *, multiplier: float | None =
     Returns
     -------
     Iterate
-        With a `SoftPoint`, the guess ``N`` (or None), and ``t`` in `extra` as ``"lam"``.
+        With a `SoftPoint`, the guess ``N`` (or None), and ``t`` as ``state.lam``.
 
     Examples
     --------
@@ -132,7 +133,7 @@ def lloyd_iterate(problem: KMeansSDP, labels: Any, *, multiplier: float | None =
     if multiplier is None:
         natural = max(problem.gram.trace, problem.gram.norm) / V.shape[1]
         multiplier = natural * _best_share(lambda share: upper_bound(problem, guess(natural * share)))
-    return Iterate(SoftPoint(V), N=guess(multiplier), extra={"lam": float(multiplier)})
+    return Iterate(SoftPoint(V), N=guess(multiplier), state=SoftState(float(multiplier)))
 
 
 def _best_share(bound: Callable[[float], float]) -> float:

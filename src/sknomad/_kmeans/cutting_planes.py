@@ -9,121 +9,138 @@ weights suffice, and whatever they leave undone only makes the bound looser: any
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._certificate.cuts import Multipliers, clustering_upper_bound
+from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array
 from .._numerics.projections import project_spectraplex
-from .._points.forms import SpectralPoint
+from .._points.forms import SpectralPoint, dense
 from .._program.problem import KMeansSDP
-from .._solving.solution import Status
+from .._solving.run_state import Run
 from ..solvers._warm_eigenspace import LeadingProjector
 
 # Beyond this many points the dense arrays of this method, and its search for cuts, take too long.
 LARGEST_FOR_CUTS = 5000
 RELAXATION = 1.6
 # Steps between two searches for cuts and between two looks at the bound, accelerated steps of each projection.
-ROUND, LOOK, INNER = 60, 20, 8
+ROUND, LOOK_EVERY, INNER = 60, 20, 8
 # New cuts per point and round, the share of them that one first point may have, and the least violation of use, in
 # units of the average entry of Q.
 CUTS_PER_POINT, SHARE_PER_POINT, LEAST_VIOLATION = 3, 0.1, 1e-4
 # Pairs (j, k) looked at in one search.
 PAIRS_PER_SEARCH = 2 * 10**8
-# No better bound, by this share of the goal, for so many steps: an end.
+# The search ends when the bound has not come closer to the target, by this share of the distance, for so many steps.
 PATIENCE, LEAST_PROGRESS = 900, 0.02
 # After so many steps without one, a search that finds no broken cut divides the penalty.
 STALLED, LOOSER = 120, 2.0
-# Steps between two revisions of the goal.
+# Steps between two revisions of the target.
 REVISION = 300
 # Full eigendecompositions up to this many points, as in the solver without cuts; beyond, a warm subspace.
 EXACT_BELOW, EXACT_LIMIT = 400, 4000
 
 
+class Target(Protocol):
+    """What the search for cuts is after."""
+
+    @property
+    def upper(self) -> float:
+        """Upper bound on ``<D, Z>`` over clusterings at which to stop."""
+        ...
+
+    def revise(self, point: SpectralPoint) -> None:
+        """Look for a better clustering in ``Q``, which would bring the target nearer."""
+        ...
+
+
+class ClusteringJudge:
+    """The judge of clusterings: bounds ``<D, Z>`` over all of them from an iterate's multipliers and cuts."""
+
+    def __init__(self, problem: KMeansSDP):
+        self.problem = problem
+        self.best: Multipliers | None = None  # behind the best bound of the run
+        self._last: tuple[Multipliers, float] | None = None
+
+    def bound_of(self, proof: Multipliers) -> float:
+        """The bound that `proof` gives; that of the last one asked for is remembered."""
+        if self._last is None or self._last[0] is not proof:
+            self._last = proof, clustering_upper_bound(self.problem, proof)
+        return self._last[1]
+
+    def begin(self, run: Run) -> None:
+        """Look at the multipliers that the search starts from."""
+        self._look(run)
+
+    def after_step(self, run: Run) -> bool:
+        """Look at milestones."""
+        assert run.iterate is not None
+        if run.iterate.is_milestone:
+            self._look(run)
+        return run.iterate.is_milestone
+
+    def _look(self, run: Run) -> None:
+        assert run.iterate is not None
+        proof = run.iterate.N
+        if (found := self.bound_of(proof)) < run.upper:
+            run.enter_upper(found)
+            self.best = proof
+
+
 @dataclass(frozen=True)
-class Tightened:
-    """What cuts have added."""
-
-    upper: float  # on <D, Z> over clusterings
-    multipliers: Multipliers
-    point: SpectralPoint  # the last Q
-    status: Status
-    n_iter: int
-
-
-def tighten(
-    problem: KMeansSDP,
-    Q: Array,
-    N: Array,
-    rho: float,
-    *,
-    goal: float,
-    max_iter: int,
-    max_seconds: float,
-    revise: Callable[[SpectralPoint], float] | None = None,
-) -> Tightened:
-    """Add cuts until no clustering can have a value above `goal`, from a solution ``Q`` with its multiplier ``N``.
+class CuttingPlanes:
+    """ADMM on the program with cuts, more of them from round to round; its iterates hold `Multipliers` at milestones.
 
     Parameters
     ----------
-    problem : KMeansSDP
-    Q, N : array of shape (n, n)
-    rho : float
-        Penalty of the solver that they come from.
-    goal : float
-        Upper bound on ``<D, Z>`` at which to stop.
-    max_iter : int
-    max_seconds : float
-    revise : callable, optional
-        Asked now and then, with the current ``Q``, for a new goal: it may suggest a better clustering.
-
-    Returns
-    -------
-    Tightened
-        With an upper bound at least as good as that of ``N`` alone.
+    target : Target
+        Ends nothing here, but progress is measured by it, and it is revised now and then.
+    bound_of : callable
+        The judge's bound for some multipliers: where it stands still, the penalty is divided.
+    penalty : float
+        Of the solver that the start comes from.
     """
-    started = time.perf_counter()
-    search = _Search(problem, Q, N, rho)
-    status = Status.MAX_ITER
-    while search.upper > goal and search.step < max_iter:
-        search.advance(goal)
-        if revise is not None and search.step % REVISION == 0:
-            goal = revise(search.point)
-        if search.unrewarded >= PATIENCE:
-            status = Status.EXHAUSTED
-            break
-        if time.perf_counter() - started >= max_seconds:
-            status = Status.MAX_SECONDS
-            break
-    status = Status.CERTIFIED if search.upper <= goal else status
-    return Tightened(search.upper, search.best, search.point, status, search.step)
+
+    target: Target
+    bound_of: Callable[[Multipliers], float]
+    penalty: float
+
+    def iterates(self, problem: KMeansSDP, start: Iterate) -> Iterator[Iterate]:
+        """Yield one iterate per step, until cuts have brought no better bound for long."""
+        search = _Search(problem, start, self)
+        while search.unrewarded < PATIENCE:
+            iterate = search.advance()
+            if search.step % REVISION == 0:
+                self.target.revise(search.point)
+            yield iterate
 
 
 class _Search:
-    """ADMM on the program with the cuts found so far, and the best proof met on the way."""
+    """ADMM on the program with the cuts found so far."""
 
-    def __init__(self, problem: KMeansSDP, Q: Array, N: Array, rho: float):
+    def __init__(self, problem: KMeansSDP, start: Iterate, settings: CuttingPlanes):
         self.problem, self.D, self.project = problem, problem.gram.dense(), _projector(problem)
-        self.T, self.rho = Q - N / rho, rho  # as in ADMM
+        self.settings, self.rho = settings, settings.penalty
+        Q, N = dense(start.point), np.asarray(start.N.N, dtype=np.float64)
+        self.T = Q - N / self.rho  # as in ADMM
         self.cuts, self.weights = np.empty((0, 3), dtype=np.int32), np.empty(0)  # weights in units of 1/rho
         self.polyhedron = _Polyhedron(problem.n, self.cuts)
         self.point = SpectralPoint(*self.project(Q))
         self.generator = np.random.default_rng(0)
-        self.best = Multipliers(N)
-        self.upper = self.rewarded_upper = clustering_upper_bound(problem, self.best)
+        self.upper = self.rewarded_upper = settings.bound_of(start.N)
         self.step = self.rewarded_at = 0
 
     @property
     def unrewarded(self) -> int:
-        """Steps since the bound last came a good deal closer to the goal."""
+        """Steps since the bound last came a good deal closer to the target."""
         return self.step - self.rewarded_at
 
-    def advance(self, goal: float) -> None:
-        """One step; now and then new cuts, and a look at the bound."""
+    def advance(self) -> Iterate:
+        """One step; now and then new cuts, and a milestone for the judge."""
         n = self.problem.n
         if self.step % ROUND == 0:
             new = find_cuts(self.point.rows(0, n), CUTS_PER_POINT * n, self.generator)
@@ -134,15 +151,15 @@ class _Search:
         self.point = SpectralPoint(*self.project(2 * R - self.T + self.D / self.rho))
         self.T += RELAXATION * (self.point.rows(0, n) - R)
         self.step += 1
-        if self.step % LOOK == 0:
-            self._look(goal)
-
-    def _look(self, goal: float) -> None:
+        if self.step % LOOK_EVERY != 0:
+            return Iterate(self.point)
         proof = self.polyhedron.multipliers(self.T, self.weights, self.rho)
-        found = clustering_upper_bound(self.problem, proof)
-        if found < self.upper:
-            self.upper, self.best = found, proof
-        if self.rewarded_upper - self.upper > LEAST_PROGRESS * (self.upper - goal):
+        self._measure_progress(self.settings.bound_of(proof))
+        return Iterate(self.point, N=proof, is_milestone=True)
+
+    def _measure_progress(self, found: float) -> None:
+        self.upper = min(self.upper, found)
+        if self.rewarded_upper - self.upper > LEAST_PROGRESS * (self.upper - self.settings.target.upper):
             self.rewarded_upper, self.rewarded_at = self.upper, self.step
 
     def _exchange_cuts(self, new: Array) -> None:

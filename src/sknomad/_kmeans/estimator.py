@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -18,6 +19,8 @@ from .._numerics.validation import check_choice, check_finite, check_integer, ch
 from .._points.forms import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.loop import Limits
+from .._solving.rough import rough_iterate
 from .._solving.solution import Status
 from ..solvers import SoftAssignment
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
@@ -25,6 +28,8 @@ from .proof import KMeansCertificate, check_cuts_option, prove
 
 # Soft assignments are rounded to labels, so they need no more accuracy than this.
 SOFT_IMPROVEMENT = 1e-4
+# They end by themselves long before.
+MOST_SOFT_STEPS = 10**6
 
 
 class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -198,8 +203,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
 def _soft_point(problem: KMeansSDP) -> Point | None:
     """The soft assignments that their own solver ends with; None where there is nothing to solve."""
-    point = None
-    if not problem.is_trivial:
-        for iterate in SoftAssignment(improvement=SOFT_IMPROVEMENT, max_growth=0).iterates(problem):
-            point = iterate.point
-    return point
+    if problem.is_trivial:
+        return None
+    solver = SoftAssignment(improvement=SOFT_IMPROVEMENT, max_growth=0)
+    return rough_iterate(problem, solver, Limits(MOST_SOFT_STEPS, math.inf))[0].point

@@ -4,36 +4,35 @@ from __future__ import annotations
 
 import math
 import os
-import time
-import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from .._certificate.cuts import Multipliers, clustering_upper_bound
-from .._certificate.iterate import Iterate, NegativePart
+from .._certificate.iterate import Iterate
 from .._certificate.upper import GRADES
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
-from .._points.forms import Point, dense
+from .._points.forms import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.certificate_file import write_kmeans_certificate
 from .._solving.checkpoint import fingerprint
-from .._solving.memory_check import check_memory
-from .._solving.run_state import Progress
+from .._solving.loop import Limits, take_steps
+from .._solving.run_state import Progress, Run
 from .._solving.solution import Solution, Status
-from .._solving.solve import solve
-from ..solvers import resolve
+from .._solving.solve import run_solver
+from ..solvers import Solver, resolve
+from ..solvers._admm_state import ADMMState
 from .clustering import inertia_bound, kmeans_objective, lloyd_iterate, memberships
-from .cutting_planes import LARGEST_FOR_CUTS, tighten
+from .cutting_planes import LARGEST_FOR_CUTS, ClusteringJudge, CuttingPlanes
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
 CUTS_FROM = 10
 # Cuts aim a little below the tolerance, so that rounding does not spoil it.
-CAUTION = 0.99
+CAUTIOUS_SHARE = 0.99
 
 
 @dataclass(frozen=True)
@@ -138,7 +137,7 @@ def check_cuts_option(cuts: Any, n: int) -> None:
 
 def prove(
     gram: Gram, labels: Any, K: int, *, tol: float, grade: str, max_iter: int, max_seconds: float | None,
-    solver: Any = "auto", cuts: bool = False, improve: Callable[[Point], float] | None = None,
+    solver: str | Solver = "auto", cuts: bool = False, improve: Callable[[Point], float] | None = None,
 ) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
     """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
 
@@ -150,106 +149,66 @@ def prove(
     relaxed = CUTS_FROM * tol if cuts else tol
     tol_of_value = relaxed * inertia / explained if relaxed * inertia < explained else 1.0
     start = None if problem.is_trivial else lloyd_iterate(problem, labels)
-    solver = resolve(solver, problem, tol_of_value)
-    check_memory(problem, solver)
-    witness = Witness(solver, start)
+    run = Run(problem, tol_of_value, grade, iterate=start, keeps_multiplier=True)
+    limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
 
     def is_proven(progress: Progress) -> bool:
-        witness.see(progress)
         return inertia - inertia_bound(gram, progress.upper) <= tol * inertia
 
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # what remains open is what the certificate says
-        solution = solve(
-            problem,
-            witness,
-            tol=tol_of_value,
-            grade=grade,
-            max_iter=max_iter,
-            max_seconds=max_seconds,
-            start=start,
-            callback=is_proven,
-        )
-    proof = solution.certificate
-    bound = min(inertia_bound(gram, proof.upper), inertia)
+    ended = run_solver(run, resolve(solver, problem, tol_of_value), limits, callback=is_proven)
+    solution = run.solution(ended)
+    bound = min(inertia_bound(gram, run.upper), inertia)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
+    multipliers = None if run.multiplier is None else Multipliers(np.asarray(to_numpy(run.multiplier)))
     certificate = KMeansCertificate(
-        inertia, bound, proof.grade, K, _status(inertia, bound, tol, solution.status), solution.seconds, codes,
-        witness.multipliers(proof.upper), fingerprint(problem),
+        inertia, bound, run.grade, K, _status(inertia, bound, tol, ended), solution.seconds, codes,
+        multipliers, fingerprint(problem),
     )  # fmt: skip
-    if not cuts or certificate.gap <= tol or certificate.multipliers is None:
+    if not cuts or certificate.gap <= tol or multipliers is None:
         return certificate, solution.point.unmixed, solution.n_iter
-    seconds_left = math.inf if max_seconds is None else max(0.0, max_seconds - solution.seconds)
-    return _with_cuts(problem, certificate, solution, tol, max_iter, seconds_left, improve)
+    left = replace(limits, max_seconds=max(0.0, limits.max_seconds - solution.seconds))
+    return _with_cuts(certificate, solution, tol, left, improve)
+
+
+class _InertiaTarget:
+    """The bound on ``<D, Z>`` that proves the least inertia known to be within `tol` of the best possible."""
+
+    def __init__(self, trace: float, inertia: float, tol: float, improve: Callable[[Point], float] | None):
+        self.trace, self.inertia, self.tol, self.improve = trace, inertia, tol, improve
+
+    @property
+    def upper(self) -> float:
+        return self.trace - (1 - CAUTIOUS_SHARE * self.tol) * self.inertia
+
+    def revise(self, point: Point) -> None:
+        if self.improve is not None:
+            self.inertia = self.improve(point)
 
 
 def _with_cuts(
-    problem: KMeansSDP, plain: KMeansCertificate, solution: Solution, tol: float, max_iter: int, max_seconds: float,
-    improve: Callable[[Point], float] | None,
-) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
+    plain: KMeansCertificate, solution: Solution, tol: float, limits: Limits, improve: Callable[[Point], float] | None
+) -> tuple[KMeansCertificate, Point, int]:
     """A better certificate from cuts, in the grade of the plain one; the plain one where that fails."""
     assert plain.multipliers is not None
-    started, gram = time.perf_counter(), problem.gram
-
-    def goal(inertia: float) -> float:
-        return gram.trace - (1 - CAUTION * tol) * inertia
-
-    rho = solution.iterate.extra.get("rho", gram.norm / math.sqrt(problem.K))
-    found = tighten(
-        problem,
-        dense(solution.point.unmixed),
-        np.asarray(plain.multipliers.N, dtype=np.float64),
-        float(rho),
-        goal=goal(plain.inertia),
-        max_iter=max_iter,
-        max_seconds=max_seconds,
-        revise=None if improve is None else lambda point: goal(improve(point)),
-    )
-    upper = clustering_upper_bound(problem, found.multipliers, grade=plain.grade)
+    problem, gram, state = solution.problem, solution.problem.gram, solution.iterate.state
+    penalty = state.rho if isinstance(state, ADMMState) else gram.norm / math.sqrt(problem.K)
+    start = Iterate(solution.point.unmixed, N=Multipliers(np.asarray(plain.multipliers.N, dtype=np.float64)))
+    target, judge = _InertiaTarget(gram.trace, plain.inertia, tol, improve), ClusteringJudge(problem)
+    run = Run(problem, tol, plain.grade, iterate=start)
+    steps = CuttingPlanes(target, judge.bound_of, penalty).iterates(problem, start)
+    ended = take_steps(run, steps, judge, limits, callback=lambda progress: progress.upper <= target.upper)
+    upper = clustering_upper_bound(problem, judge.best, grade=plain.grade)
     bound = min(inertia_bound(gram, upper), plain.inertia)
-    status = _status(plain.inertia, bound, tol, found.status)
-    n_iter, seconds = solution.n_iter + found.n_iter, plain.seconds + time.perf_counter() - started
+    status, n_iter = _status(plain.inertia, bound, tol, ended), solution.n_iter + run.iteration
+    seconds = plain.seconds + run.seconds
     if bound <= plain.lower_bound:
         return replace(plain, status=status, seconds=seconds), solution.point.unmixed, n_iter
-    better = replace(plain, lower_bound=bound, status=status, seconds=seconds, multipliers=found.multipliers)
-    return better, found.point, n_iter
+    better = replace(plain, lower_bound=bound, status=status, seconds=seconds, multipliers=judge.best)
+    return better, run.iterate.point if run.iterate is not None else solution.point.unmixed, n_iter
 
 
 def _status(inertia: float, bound: float, tol: float, ended: Status) -> Status:
     """Of the clustering: a program solved to its end that leaves a gap open has no more to offer."""
     if inertia - bound <= tol * inertia:
         return Status.CERTIFIED
-    return Status.EXHAUSTED if ended is Status.CERTIFIED else ended
-
-
-class Witness:
-    """A solver that remembers the multiplier behind the best upper bound proven so far."""
-
-    def __init__(self, solver: Any, start: Iterate | None):
-        self.solver, self.current, self.upper = solver, start, math.inf
-        self.N: Array = None if start is None else start.N
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self.solver, name)
-
-    def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
-        """Pass on the steps of the solver."""
-        for iterate in self.solver.iterates(problem, start):
-            self.current = iterate
-            yield iterate
-
-    def see(self, progress: Progress) -> None:
-        """Keep the current multiplier if the bound has just improved."""
-        if progress.upper < self.upper:
-            self.upper = progress.upper
-            # What is known after the first step was read off the start.
-            self.N = self.N if progress.iteration == 1 else self._formed()
-
-    def multipliers(self, upper: float) -> Multipliers | None:
-        """What proves `upper`: the last look of a run comes after the last callback."""
-        N = self._formed() if upper < self.upper else self.N
-        return None if N is None or math.isinf(upper) else Multipliers(np.asarray(to_numpy(N)))
-
-    def _formed(self) -> Array:
-        N = None if self.current is None else self.current.N
-        return N.formed() if isinstance(N, NegativePart) else N
+    return Status.EXHAUSTED if ended in (Status.CERTIFIED, Status.STOPPED) else ended

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,7 +16,9 @@ from .._points.forms import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solving.run_state import Progress
+from .._solving.loop import Callback, Limits
+from .._solving.rough import rough_iterate
+from .._solving.solution import Status
 from .._solving.solve import solve
 from ..solvers import ADMM
 from .components import in_order
@@ -91,7 +91,7 @@ class Choice:
     lengths: Array
 
 
-def choose(gram: Gram, *, n_parts: int | None = None, callback: Callable[[Progress], Any] | None = None) -> Choice:
+def choose(gram: Gram, *, n_parts: int | None = None, callback: Callback | None = None) -> Choice:
     """Choose ``K`` and the number of parts for `gram`.
 
     Parameters
@@ -203,18 +203,14 @@ def _weights(gram: Gram) -> Array:
     return np.round(weights) if np.allclose(weights, np.round(weights), rtol=1e-9, atol=0) else weights
 
 
-def _look_at(problem: KMeansSDP, callback: Callable[[Progress], Any] | None) -> tuple[Point, bool]:
+def _look_at(problem: KMeansSDP, callback: Callback | None) -> tuple[Point, bool]:
     """A rough solution, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed, False
-    began, stopped = time.perf_counter(), False
+    steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
     solver = ADMM(device="cpu32" if problem.n > SMALL else "cpu")
-    for step, iterate in enumerate(solver.iterates(problem), start=1):  # noqa: B007
-        seconds = time.perf_counter() - began
-        stopped = callback is not None and bool(callback(Progress(step, seconds, -math.inf, math.inf, math.inf)))
-        if stopped or step >= max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K):
-            break
-    return iterate.point, stopped
+    iterate, status = rough_iterate(problem, solver, Limits(steps, math.inf), callback)
+    return iterate.point, status is Status.STOPPED
 
 
 def _divisions(K: float, tree: LinkageTree, n_parts: int | None) -> Look:

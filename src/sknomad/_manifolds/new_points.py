@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from .._numerics.arrays import Array, is_sparse, row_slices
+from .._numerics.weighted_simplex import weighted_rows
 from .._program.float_range import Frame, mean_of_rows
 from .._program.gram import Gram
 
@@ -63,7 +64,7 @@ class Anchors:
     def shares(self, features: Array) -> Array:
         """The weights of every anchor for some points, (points, anchors)."""
         scores = 2 * (features if self.columns is None else _product(features, self.columns)) + self.offsets
-        return weighted_simplex(scores, self.weights)
+        return weighted_rows(scores, self.weights)
 
 
 @dataclass(frozen=True)
@@ -171,24 +172,6 @@ def indicator(parts: Array) -> Any:
     """The sparse matrix with a one for every point in the column of its component."""
     n = len(parts)
     return sp.csr_matrix((np.ones(n), parts, np.arange(n + 1)), shape=(n, int(parts.max()) + 1))
-
-
-def weighted_simplex(scores: Array, weights: Array) -> Array:
-    """Rows ``weights_j max(scores_j - t, 0)`` with ``t`` such that each sums to one; exact, row by row.
-
-    Examples
-    --------
-    >>> weighted_simplex(np.array([[3.0, 2.0, 0.0]]), np.array([0.5, 0.5, 0.5]))
-    array([[0.75, 0.25, 0.  ]])
-    """
-    scores = scores - scores.max(axis=1, keepdims=True)  # the threshold is then not lost in large scores
-    order = np.argsort(-scores, axis=1, kind="stable")
-    sorted_scores, sorted_weights = np.take_along_axis(scores, order, axis=1), weights[order]
-    totals = np.cumsum(sorted_weights, axis=1)
-    candidates = (np.cumsum(sorted_weights * sorted_scores, axis=1) - 1) / totals
-    last = np.maximum((sorted_scores > candidates).sum(axis=1), 1) - 1
-    shares = np.maximum(scores - np.take_along_axis(candidates, last[:, None], axis=1), 0) * weights
-    return shares / shares.sum(axis=1, keepdims=True)
 
 
 def local_weights(distances: Array) -> Array:

@@ -17,6 +17,8 @@ from sklearn.utils.fixes import parse_version
 
 # A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them.
 Array: TypeAlias = Any
+# Where to compute: "auto", "cpu", "cpu32", "cuda" (also with a number), or an array that stands for its own place.
+Device: TypeAlias = str | Array
 
 # Half the spacing of float64 numbers around 1, the unit of every rounding bound.
 UNIT_ROUNDOFF = 2.0**-53
@@ -76,7 +78,7 @@ def like_given(array: Array, model: Array) -> Array:
     return array if model is None else namespace(model).asarray(array, device=device(model))
 
 
-def choose_device(device: Any, n: int) -> Array:
+def choose_device(device: Device, n: int) -> Array:
     """An empty array whose library, device and precision the numerics are to use.
 
     ``"cpu"`` is NumPy in float64, ``"cpu32"`` in float32; ``"cuda"`` (or ``"cuda:1"``) is torch, in float64 where that

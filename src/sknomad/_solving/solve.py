@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 import os
-import time
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from sklearn.exceptions import ConvergenceWarning
 
@@ -17,25 +15,24 @@ from .._certificate.lower import is_finite
 from .._certificate.upper import GRADES
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._program.problem import KMeansSDP
-from ..solvers import resolve
-from .checkpoint import Checkpoint, save_checkpoint
+from ..solvers import Solver, resolve
+from .checkpoint import CheckpointFile
+from .judging import ProgramJudge
+from .loop import Callback, Limits, take_steps
 from .memory_check import check_memory
-from .run_state import Progress, Run, interior_point
+from .run_state import Run, interior_point
 from .solution import Solution, Status
-
-# Least time between two checkpoints.
-CHECKPOINT_SECONDS = 20.0
 
 
 def solve(
     problem: KMeansSDP,
-    solver: Any = "auto",
+    solver: str | Solver = "auto",
     *,
     tol: float = 1e-3,
     max_iter: int = 5000,
     max_seconds: float | None = None,
     start: Iterate | None = None,
-    callback: Callable[[Progress], Any] | None = None,
+    callback: Callback | None = None,
     grade: str = "eigen",
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Solution:
@@ -45,7 +42,7 @@ def solve(
     ----------
     problem : KMeansSDP
     solver : str or solver, default="auto"
-        A key of `sknomad.solvers.SOLVERS`, "auto", or an object with an ``iterates(problem, start)`` generator.
+        A key of `sknomad.solvers.SOLVERS`, or a `sknomad.solvers.Solver`.
     tol : float, default=1e-3
         Relative gap ``(upper - lower)/|upper|`` between proven bounds at which to stop.
     max_iter : int, default=5000
@@ -77,85 +74,36 @@ def solve(
     (True, [0.5, 0.5, 0.0, 0.0])
     """
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
-    solver = resolve(solver, problem, tol)
-    check_memory(problem, solver)
     run = Run(problem, tol, grade, iterate=start)
-    keeper = None if checkpoint is None else _Keeper(Path(checkpoint), solver)
-    if keeper is not None:
-        keeper.restore(run)
-    steps = solver.iterates(problem, run.iterate) if not problem.is_trivial else _one_step(problem)
-    try:
-        status = _loop(run, steps, max_iter, math.inf if max_seconds is None else max_seconds, callback, keeper)
-    except KeyboardInterrupt:
-        status = Status.INTERRUPTED
-    if keeper is not None:
-        keeper.save(run)
-    status = run.finish(status)
+    solver = resolve(solver, problem, tol)
+    limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
+    status = run_solver(run, solver, limits, callback=callback, checkpoint=checkpoint)
     _warn_unless_certified(status, run)
     return run.solution(status)
 
 
-class _Keeper:
-    """Writes and reads the checkpoint of a run."""
-
-    NUMBERS = (
-        "lower", "upper", "screen", "grade", "iteration", "next_look", "first_multiplier", "next_repair", "rows",
-    )  # fmt: skip
-
-    def __init__(self, path: Path, solver: Any):
-        self.path, self.solver = path, solver
-        self.wait = CHECKPOINT_SECONDS
-        self.saved = time.perf_counter()
-
-    def restore(self, run: Run) -> None:
-        if not self.path.exists():
-            return
-        state = Checkpoint(self.path, run.problem, self.solver)
-        for name in self.NUMBERS:
-            setattr(run, name, state.numbers[name])
-        run.started -= state.numbers["seconds"]
-        run.iterate, run.point, run.vectors = state.iterate, state.point, state.arrays.get("vectors")
-
-    def save_if_due(self, run: Run) -> None:
-        if time.perf_counter() - self.saved >= self.wait:
-            self.save(run)
-
-    def save(self, run: Run) -> None:
-        if run.iterate is None:
-            return
-        began = time.perf_counter()
-        numbers = {name: getattr(run, name) for name in self.NUMBERS} | {"seconds": run.seconds}
-        save_checkpoint(self.path, run.problem, self.solver, run.iterate, numbers, {"vectors": run.vectors}, run.point)
-        self.saved = time.perf_counter()
-        # Never more than a tenth of the time goes into writing.
-        self.wait = max(CHECKPOINT_SECONDS, 10 * (self.saved - began))
-
-
-def _loop(
+def run_solver(
     run: Run,
-    steps: Iterator[Iterate],
-    max_iter: int,
-    max_seconds: float,
-    callback: Callable[[Progress], Any] | None,
-    keeper: _Keeper | None,
+    solver: Solver,
+    limits: Limits,
+    *,
+    callback: Callback | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> Status:
-    if run.iterate is not None and (run.judge() if not run.rows else run.is_done):  # a start may be the answer
-        return Status.CERTIFIED
-    for iterate in steps:
-        run.iterate = iterate
-        run.iteration += 1
-        if run.look_is_due():
-            if run.judge(thorough=iterate.is_milestone):
-                return Status.CERTIFIED
-            if keeper is not None:
-                keeper.save_if_due(run)
-        if callback is not None and callback(run.progress):
-            return Status.STOPPED
-        if run.iteration >= max_iter:
-            return Status.MAX_ITER
-        if run.seconds >= max_seconds:
-            return Status.MAX_SECONDS
-    return Status.EXHAUSTED
+    """Take a solver's steps from where `run` is, judged as steps towards the program's optimum; why they ended."""
+    problem, judge = run.problem, ProgramJudge()
+    check_memory(problem, solver)
+    keeper = None if checkpoint is None else CheckpointFile(Path(checkpoint), solver, judge)
+    if keeper is not None:
+        keeper.restore(run)
+    steps = solver.iterates(problem, run.iterate) if not problem.is_trivial else _one_step(problem)
+    try:
+        status = take_steps(run, steps, judge, limits, callback=callback, keeper=keeper)
+    except KeyboardInterrupt:
+        status = Status.INTERRUPTED
+    if keeper is not None:
+        keeper.save(run)
+    return judge.finish(run, status)
 
 
 def _one_step(problem: KMeansSDP) -> Iterator[Iterate]:
@@ -164,7 +112,7 @@ def _one_step(problem: KMeansSDP) -> Iterator[Iterate]:
 
 
 def _check_arguments(
-    problem: Any, tol: Any, max_iter: Any, max_seconds: Any, start: Any, callback: Any, grade: Any
+    problem: object, tol: object, max_iter: object, max_seconds: object, start: object, callback: object, grade: object
 ) -> None:
     if not isinstance(problem, KMeansSDP):
         raise TypeError(

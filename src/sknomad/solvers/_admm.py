@@ -5,18 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import partial
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .._certificate.iterate import Iterate, NegativePart
-from .._numerics.arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
+from .._numerics.arrays import Array, Device, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
-from .._numerics.fixed_vector import direction_like
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
 from ._admm_state import (
+    ADMMState,
     GramOperator,
     Residuals,
     StepMatrix,
@@ -27,9 +26,7 @@ from ._admm_state import (
     row_blocks,
     warm_state,
 )
-from ._excursions import LARGEST as POLISHED_UP_TO
-from ._excursions import Projector, polish
-from ._excursions import is_due as polish_is_due
+from ._excursions import Projector, excursions, excursions_are_due
 from ._halpern import REFLECTION, Anchor
 from ._warm_eigenspace import LeadingProjector
 
@@ -78,14 +75,15 @@ class ADMM:
     """
 
     relaxation: float = 1.6
-    penalty: Any = "auto"
+    penalty: float | str = "auto"
     balance_every: int = 10
     balance_until: int = 500
     trusted_shortfall: float = 0.0
     anchor_from: int = 300
     exact_below: int = 400
-    device: Any = "auto"
+    device: Device = "auto"
     matrix_free: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
         check_real(self.relaxation, "relaxation", 1, math.nextafter(2, 1), "a real number in [1, 2)")
@@ -110,106 +108,134 @@ class ADMM:
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per step, for ever. Its multiplier is a view of the state: valid until the next step."""
-        model = choose_device(self.device, problem.n)
-        T, rho = self._initial_state(problem, start, model)
-        gram = GramOperator(problem.gram, model)
-        leading = _leading_projector(problem, model)
-        step, residuals = 0, Residuals(1.0, 1.0)
-        if start is not None and "T" in start.extra:
-            step = int(start.extra["step"])
-            residuals = Residuals(start.residuals["primal_residual"], start.residuals["dual_residual"])
-            leading.restore(start.extra, model)
-        elif problem.n > leading.exact_limit or (problem.n > self.exact_below and _is_soft(start)):
-            leading.begin(StepMatrix(T, gram, rho), _first_columns(problem, start, model))
-        project = self._projector(problem, model, leading)
-        anchor = None if start is None else Anchor.restored(start.extra, model)
-        trusted = self._trusted_value(problem, start)
+        course = _Course(self, problem, start)
         while True:
-            if anchor is None and self.anchor_from <= step and problem.n <= FORM_BELOW:
-                anchor = Anchor(T)
-            if anchor is None and trusted == -math.inf and self._balances_at(step):
-                rho *= _rebalance(T, residuals)
-            step += 1
-            U, weights = project(StepMatrix(T, gram, rho))
-            if anchor is not None:
-                residuals = advance_and_measure(T, U, weights, REFLECTION, gram.u)
-                anchor.average(T, row_blocks(problem.n))
-                if anchor.is_spent(residuals.primal, step):
-                    rho *= _rebalance(T, residuals, ANCHORED_BIAS)
-                    anchor = Anchor(T)
-            elif step % self.balance_every == 0 or step == 1:
-                if trusted > -math.inf and step >= SETTLED:
-                    value = SpectralPoint(U, weights, gram.u).value(problem.gram)
-                    trusted = trusted if value <= trusted and step < LONGEST_TRUST else -math.inf
-                residuals = advance_and_measure(T, U, weights, self.relaxation, gram.u)
-            else:
-                advance(T, U, weights, self.relaxation, gram.u)
-            iterate = Iterate(
-                SpectralPoint(U, weights, gram.u),
-                N=NegativePart(T, rho),
-                residuals={"primal_residual": residuals.primal, "dual_residual": residuals.dual, "penalty": rho},
-                extra={
-                    "T": T,
-                    "rho": rho,
-                    "step": step,
-                    "trusted": trusted,
-                    **leading.state(),
-                    **(anchor.state() if anchor else {}),
-                },
-            )
+            course.choose_penalty()
+            iterate = course.step()
             yield iterate
-            if anchor is not None and problem.n <= POLISHED_UP_TO and polish_is_due(step):
-                yield from polish(iterate, step, rho, gram, partial(self._continued_projector, problem, model, iterate))
+            if course.anchor is not None and excursions_are_due(problem.n, course.count):
+                yield from excursions(iterate, course.state(), course.gram, course.new_projector)
 
-    def _continued_projector(self, problem: KMeansSDP, model: Array, iterate: Iterate) -> Projector:
-        leading = _leading_projector(problem, model)
-        leading.restore(iterate.extra, model)
-        return self._projector(problem, model, leading)
-
-    def _balances_at(self, step: int) -> bool:
+    def balances_at(self, step: int) -> bool:
+        """Whether residuals are balanced after so many steps."""
         return step > 0 and step % self.balance_every == 0 and step < self.balance_until
 
-    def _trusted_value(self, problem: KMeansSDP, start: Iterate | None) -> float:
-        """The value up to which the point of the start is good enough; -inf where it is not to be relied on."""
-        if start is None or not (_is_soft(start) or "trusted" in start.extra) or self.trusted_shortfall == 0:
-            return -math.inf
-        if "trusted" in start.extra:
-            return float(start.extra["trusted"])
-        value = start.point.value(problem.gram)
-        return value + self.trusted_shortfall * abs(value)
 
-    def _initial_state(self, problem: KMeansSDP, start: Iterate | None, model: Array) -> tuple[Array, float]:
-        """Continue exactly where an ADMM iterate stopped, or begin at ``T = Q - N/rho`` of any other."""
-        scale = 1.0 if self.penalty == "auto" else float(self.penalty)
-        rho = scale * problem.gram.norm / math.sqrt(problem.K)
+class _Course:
+    """One run of ADMM: its state, and what steers the next step."""
+
+    def __init__(self, settings: ADMM, problem: KMeansSDP, start: Iterate | None):
+        self.settings, self.problem = settings, problem
+        self.template = choose_device(settings.device, problem.n)
+        self.gram = GramOperator(problem.gram, self.template)
+        self.leading = self._leading_projector()
+        self.project = self._projector(self.leading)
+        self.anchor: Anchor | None
+        if start is not None and isinstance(start.state, ADMMState):
+            self._continue(start.state)
+        else:
+            self._begin(start)
+
+    def _continue(self, state: ADMMState) -> None:
+        """Go on exactly where an iterate of this solver stopped."""
+        self.T = namespace(self.template).asarray(like(state.T, self.template), copy=True)
+        self.rho, self.count, self.residuals = state.rho, state.step, state.residuals
+        self.anchor = None if state.anchor is None else state.anchor.moved_to(self.template)
+        self.trusted = state.trusted if self.settings.trusted_shortfall > 0 else -math.inf
+        self.leading.restore(state.block, self.template)
+
+    def _begin(self, start: Iterate | None) -> None:
+        """Begin at ``T = Q - N/rho`` of any other iterate, or at ``T = J``."""
+        problem, template = self.problem, self.template
+        scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
+        self.rho, self.count, self.residuals = scale * problem.gram.norm / math.sqrt(problem.K), 0, Residuals(1.0, 1.0)
+        self.anchor = None
         if start is None:
-            return cold_state(problem.n, model, direction_like(problem.direction, model)), rho
-        if "T" in start.extra:
-            return namespace(model).asarray(like(start.extra["T"], model), copy=True), float(start.extra["rho"])
-        return warm_state(problem, start, rho, model), rho
+            self.T = cold_state(problem.n, template, self.gram.u)
+        else:
+            self.T = warm_state(problem, start, self.rho, template)
+        is_soft = start is not None and isinstance(start.point, SoftPoint)
+        self.trusted = self._trusted_value(start) if is_soft else -math.inf
+        if problem.n > self.leading.exact_limit or (problem.n > self.settings.exact_below and is_soft):
+            self.leading.begin(StepMatrix(self.T, self.gram, self.rho), self._first_columns(start))
 
-    def _projector(self, problem: KMeansSDP, model: Array, leading: LeadingProjector) -> Projector:
-        if problem.n <= self.exact_below:
-            return lambda A: project_spectraplex(A.formed(), problem.K - 1, A.gram.u)
-        if problem.n <= FORM_BELOW:
+    def _trusted_value(self, start: Iterate | None) -> float:
+        """The value up to which the point of the start is good enough; -inf where it is not to be relied on."""
+        if start is None or self.settings.trusted_shortfall == 0:
+            return -math.inf
+        value = start.point.value(self.problem.gram)
+        return value + self.settings.trusted_shortfall * abs(value)
+
+    def _first_columns(self, start: Iterate | None) -> Array:
+        """Vectors that span most of a good ``Q``: those of the start, or random ones."""
+        n, K = self.problem.n, self.problem.K
+        if start is None:
+            return fresh_vectors(n, min(math.ceil(4 * K), n - 1), self.template, self.problem.direction)
+        return like(start.point.root(), self.template)
+
+    def choose_penalty(self) -> None:
+        """Set an anchor when it is time for one; before that, balance the residuals now and then."""
+        if self.anchor is None and self.settings.anchor_from <= self.count and self.problem.n <= FORM_BELOW:
+            self.anchor = Anchor.at(self.T)
+        if self.anchor is None and self.trusted == -math.inf and self.settings.balances_at(self.count):
+            self.rho *= _rebalance(self.T, self.residuals)
+
+    def step(self) -> Iterate:
+        """One step, plain or anchored."""
+        self.count += 1
+        U, weights = self.project(StepMatrix(self.T, self.gram, self.rho))
+        if self.anchor is not None:
+            self._anchored_step(self.anchor, U, weights)
+        else:
+            self._plain_step(U, weights)
+        residuals = {"primal_residual": self.residuals.primal, "dual_residual": self.residuals.dual}
+        return Iterate(
+            SpectralPoint(U, weights, self.gram.u),
+            N=NegativePart(self.T, self.rho),
+            residuals={**residuals, "penalty": self.rho},
+            state=self.state(),
+        )
+
+    def _anchored_step(self, anchor: Anchor, U: Array, weights: Array) -> None:
+        """A reflected step averaged with the anchor; where that is spent, a new anchor and perhaps a new penalty."""
+        self.residuals = advance_and_measure(self.T, U, weights, REFLECTION, self.gram.u)
+        anchor = anchor.average(self.T, row_blocks(self.problem.n))
+        if anchor.is_spent(self.residuals.primal, self.count):
+            self.rho *= _rebalance(self.T, self.residuals, ANCHORED_BIAS)
+            self.anchor = Anchor.at(self.T)
+        else:
+            self.anchor = anchor.after(self.residuals.primal)
+
+    def _plain_step(self, U: Array, weights: Array) -> None:
+        """An over-relaxed step; residuals are measured now and then, as they cost about as much again."""
+        if self.count % self.settings.balance_every != 0 and self.count != 1:
+            advance(self.T, U, weights, self.settings.relaxation, self.gram.u)
+            return
+        if self.trusted > -math.inf and self.count >= SETTLED:
+            value = SpectralPoint(U, weights, self.gram.u).value(self.problem.gram)
+            self.trusted = self.trusted if value <= self.trusted and self.count < LONGEST_TRUST else -math.inf
+        self.residuals = advance_and_measure(self.T, U, weights, self.settings.relaxation, self.gram.u)
+
+    def state(self) -> ADMMState:
+        """The record to continue from, which shares its arrays."""
+        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trusted, self.leading.state(), self.anchor)
+
+    def new_projector(self) -> Projector:
+        """A projector of its own that starts from what is known of the leading eigenvectors now."""
+        leading = self._leading_projector()
+        leading.restore(self.leading.state(), self.template)
+        return self._projector(leading)
+
+    def _leading_projector(self) -> LeadingProjector:
+        limit = EXACT_ON_GPU if is_on_gpu(self.template) else EXACT_ON_CPU
+        return LeadingProjector(self.problem.K - 1, limit, self.gram.u)
+
+    def _projector(self, leading: LeadingProjector) -> Projector:
+        if self.problem.n <= self.settings.exact_below:
+            return lambda A: project_spectraplex(A.formed(), self.problem.K - 1, A.gram.u)
+        if self.problem.n <= FORM_BELOW:
             return lambda A: leading.project(A.formed())
         return leading.project
-
-
-def _leading_projector(problem: KMeansSDP, model: Array) -> LeadingProjector:
-    limit = EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU
-    return LeadingProjector(problem.K - 1, limit, direction_like(problem.direction, model))
-
-
-def _is_soft(start: Iterate | None) -> bool:
-    return start is not None and isinstance(start.point, SoftPoint)
-
-
-def _first_columns(problem: KMeansSDP, start: Iterate | None, model: Array) -> Array:
-    """Vectors that span most of a good ``Q``: those of the start, or random ones."""
-    if start is None:
-        return fresh_vectors(problem.n, min(math.ceil(4 * problem.K), problem.n - 1), model, problem.direction)
-    return like(start.point.root(), model)
 
 
 def _rebalance(T: Array, residuals: Residuals, bias: float = 1.0) -> float:

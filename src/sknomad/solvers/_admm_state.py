@@ -7,26 +7,46 @@ No pass allocates a second n x n array.
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any
 
 from .._certificate.iterate import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Array, device, double, like, namespace, row_slices
 from .._numerics.fixed_vector import direction_like, mean_rows
 from .._points.forms import Point, SoftPoint
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from ._soft import row_scores
+from ._halpern import Anchor
+from ._soft_updates import SoftState, row_scores
+from ._warm_eigenspace import WarmBlock
 
 # Numbers in one row block: large enough for fast products, small beside the state.
 BLOCK_ENTRIES = 2**26
 
 
-class Residuals(NamedTuple):
+@saved
+@dataclass(frozen=True)
+class Residuals:
     """Relative distances from the fixed point."""
 
     primal: float  # between Q and its nonnegative copy
     dual: float  # between successive nonnegative copies, in units of the multiplier
+
+
+@saved
+@dataclass(frozen=True)
+class ADMMState:
+    """All that a step of ADMM depends on."""
+
+    T: Array  # (n, n), the state, shared with the solver until its next step
+    rho: float  # penalty
+    step: int  # steps taken
+    residuals: Residuals  # as last measured
+    trusted: float  # value up to which the point of the start is good enough; -inf where it is not relied on
+    block: WarmBlock | None  # what is known of the leading eigenvectors
+    anchor: Anchor | None  # of anchored steps
 
 
 def row_blocks(n: int) -> list[slice]:
@@ -120,8 +140,8 @@ def cold_state(n: int, model: Array, u: Array = None) -> Array:
 def warm_state(problem: KMeansSDP, start: Iterate, rho: float, model: Array) -> Array:
     """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments."""
     point = start.point
-    if isinstance(point, SoftPoint) and "lam" in start.extra and start.N is None:
-        return _soft_state(problem, point, float(start.extra["lam"]), rho, model)
+    if isinstance(point, SoftPoint) and isinstance(start.state, SoftState) and start.N is None:
+        return _soft_state(problem, point, start.state.lam, rho, model)
     T = _formed_point(point, model)
     if start.N is not None:
         T = T - like(start.multiplier, model) / rho

@@ -7,11 +7,12 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .._certificate.iterate import Iterate
-from .._numerics.arrays import cuda_is_available
+from .._numerics.arrays import Device, choose_device, cuda_is_available
+from .._numerics.memory import free_memory_of
 from .._program.problem import KMeansSDP
-from .._solving.memory_check import free_memory_of
 from ._admm import ADMM
 from ._soft import SoftAssignment
+from ._soft_updates import SoftState
 
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
@@ -49,9 +50,10 @@ class Auto:
     direct: ADMM = field(default_factory=ADMM)
     direct_below: int = 400
     matrix_free: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = True
 
     @classmethod
-    def on(cls, device: Any, *, improvement: float = FINEST) -> Auto:
+    def on(cls, device: Device, *, improvement: float = FINEST) -> Auto:
         """The default settings on a given device; soft assignments end when they improve by less than `improvement`."""
         soft = SoftAssignment(improvement=improvement, device=device)
         # Small problems have no use for single precision.
@@ -59,26 +61,43 @@ class Auto:
         return cls(soft, ADMM(device=device, **FOR_THE_BOUND), direct)
 
     @classmethod
-    def for_tolerance(cls, tol: float, device: str = "auto") -> Auto:
+    def for_tolerance(cls, tol: float, device: Device = "auto") -> Auto:
         """The default settings for a gap of `tol`: on a CPU, float32 steps where their rounding cannot matter.
 
         Judging is in float64 whatever the steps are in.
         """
-        if device != "cpu" and (device != "auto" or cuda_is_available()):
+        is_default = isinstance(device, str) and (device == "cpu" or (device == "auto" and not cuda_is_available()))
+        if not is_default:
             return cls.on(device)
         improvement = min(max(tol / 100, FINEST), COARSEST)
         auto = cls.on("cpu32" if tol >= SINGLE_PRECISION_FROM else "cpu", improvement=improvement)
         return replace(auto, admm=replace(auto.admm, trusted_shortfall=min(TRUSTED_SHARE * tol, 1.0)))
 
+    @property
+    def device(self) -> Device:
+        """Where the proof is computed, which needs most memory."""
+        return self.admm.device
+
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""
-        is_small = problem.n <= self.direct_below
-        admm = self.direct if is_small else self.admm
-        if (start is None and not is_small) or (start is not None and start.N is None and "lam" in start.extra):
-            for start in self.soft.iterates(problem, start):  # noqa: B020
-                yield start
-        if is_small or self._proof_fits(problem):
-            yield from admm.iterates(problem, start)
+        last = start
+        if self._begins_softly(problem, start):
+            for iterate in self.soft.iterates(problem, start):
+                last = iterate
+                yield iterate
+        if problem.n <= self.direct_below:
+            yield from self.direct.iterates(problem, last)
+        elif self._proof_fits(problem):
+            yield from self.admm.iterates(problem, last)
+
+    def _begins_softly(self, problem: KMeansSDP, start: Iterate | None) -> bool:
+        if start is None:
+            return problem.n > self.direct_below
+        return start.N is None and isinstance(start.state, SoftState)
+
+    def seeded(self, random_state: int) -> Auto:
+        """The same with another seed of the first phase."""
+        return replace(self, soft=replace(self.soft, random_state=random_state))
 
     def memory(self, problem: KMeansSDP) -> int:
         """Peak bytes, of both phases where the second fits, of the first alone where it does not."""
@@ -88,5 +107,5 @@ class Auto:
         return max(soft, self.admm.memory(problem)) if self._proof_fits(problem) else soft
 
     def _proof_fits(self, problem: KMeansSDP) -> bool:
-        free = free_memory_of(self.admm, problem.n)
+        free = free_memory_of(choose_device(self.admm.device, problem.n))
         return free is None or self.admm.memory(problem) <= free

@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.linalg as la
@@ -17,7 +17,8 @@ from scipy.optimize import Bounds, minimize
 
 from .._algorithms.symmetric_nmf import symmetric_nmf
 from .._certificate.iterate import Iterate
-from .._numerics.arrays import Array, to_numpy
+from .._files.records import saved
+from .._numerics.arrays import Array, Device, to_numpy
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint
 from .._program.problem import KMeansSDP
@@ -27,7 +28,11 @@ MULTIPLE = re.compile(r"(\d+)?K")
 ARRAYS_OF_A_STEP = 30
 
 
-class _Multipliers(NamedTuple):
+@saved
+@dataclass(frozen=True)
+class BurerMonteiroState:
+    """The multipliers of the augmented Lagrangian."""
+
     rows: Array  # (n,) mu, of Y Y'1 = 1
     trace: float  # lambda, of tr Y'Y = K
 
@@ -68,13 +73,15 @@ class BurerMonteiro:
     100.0
     """
 
-    rank: Any = "8K"
+    rank: int | str = "8K"
     row_penalty: float = 1.0
     trace_penalty: float = 1.0
     step: float = 1.0
     tol: float = 1e-5
     random_state: int = 0
+    device: ClassVar[Device] = "cpu"
     matrix_free: ClassVar[bool] = True
+    takes_weights: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         if isinstance(self.rank, str):
@@ -117,7 +124,7 @@ class BurerMonteiro:
             answer: Any = minimize(self._objective, Y.ravel(), state, method="L-BFGS-B", jac=True, bounds=bounds)
             Y = answer.x.reshape(Y.shape)
             e, t = _errors(problem, Y)
-            multipliers = _Multipliers(
+            multipliers = BurerMonteiroState(
                 multipliers.rows - self.step * self.row_penalty * e,
                 multipliers.trace - self.step * self.trace_penalty * t,
             )
@@ -131,13 +138,13 @@ class BurerMonteiro:
                     "move": move,
                     "inner": float(answer.nit),
                 },
-                extra={"row_multipliers": multipliers.rows, "trace_multiplier": multipliers.trace},
+                state=multipliers,
             )
             if max(move, row_error, trace_error) <= self.tol:
                 return
 
     def _objective(
-        self, y: Array, problem: KMeansSDP, apply: Callable[[Array], Array], multipliers: _Multipliers
+        self, y: Array, problem: KMeansSDP, apply: Callable[[Array], Array], multipliers: BurerMonteiroState
     ) -> tuple[float, Array]:
         """The augmented Lagrangian and its gradient at the flattened ``Y``."""
         Y = y.reshape(problem.n, -1)
@@ -151,14 +158,11 @@ class BurerMonteiro:
         gradient += w @ Y
         return value, gradient.ravel()
 
-    def _initial_state(self, problem: KMeansSDP, start: Iterate | None) -> tuple[Array, _Multipliers]:
+    def _initial_state(self, problem: KMeansSDP, start: Iterate | None) -> tuple[Array, BurerMonteiroState]:
         """Continue an iterate of this solver, take the factor of another, or factor ``D`` without its signs."""
-        fresh = _Multipliers(np.zeros(problem.n), 0.0)
+        fresh = BurerMonteiroState(np.zeros(problem.n), 0.0)
         if start is not None and (Y := _factor_of(start)) is not None:
-            if "row_multipliers" in start.extra:
-                rows = np.array(start.extra["row_multipliers"], dtype=np.float64)
-                fresh = _Multipliers(rows, float(start.extra["trace_multiplier"]))
-            return Y, fresh
+            return Y, start.state if isinstance(start.state, BurerMonteiroState) else fresh
         gram, rank = problem.gram, self.columns(problem)
         size = gram.norm or 1.0
         if _is_matrix_free(problem) and gram.is_factored:

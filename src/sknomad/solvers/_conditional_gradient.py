@@ -8,9 +8,9 @@ them. ``N = -G >= 0`` is the multiplier that bounds the optimum.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from scipy.linalg.blas import dger
@@ -18,7 +18,8 @@ from scipy.linalg.blas import dger
 from .._algorithms.frank_wolfe import smallest_eigenpairs, unit_vector
 from .._certificate.iterate import Iterate
 from .._certificate.lower import as_spectral
-from .._numerics.arrays import Array, row_slices, to_numpy
+from .._files.records import saved
+from .._numerics.arrays import Array, Device, row_slices, to_numpy
 from .._numerics.projections import project_simplex
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.forms import DensePoint
@@ -51,6 +52,17 @@ PRESETS = {
     "paper": _Preset(10, lambda t, i: 2 / (t + i + 4), lambda t: 1.0, lambda t, i: 1 / (t + 2), False),
     "code": _Preset(15, lambda t, i: 2 / (15 * t + i + 2), lambda t: math.sqrt(t + 1), lambda t, i: 1 / (i + 1), True),
 }
+
+
+@saved
+@dataclass(frozen=True)
+class ConditionalGradientState:
+    """All that an outer step depends on."""
+
+    W: Array  # (n, n), Q - J
+    G: Array  # (n, n), the multiplier of Q >= 0 with its sign turned, for the scaled data
+    step: int  # outer steps taken
+    v: Array  # (n,) the last eigenvector
 
 
 @dataclass(frozen=True)
@@ -93,13 +105,15 @@ class ConditionalGradient:
     """
 
     preset: str = "code"
-    stop: Any = None
+    stop: str | Sequence[float] | None = None
     penalty: float = 1.0
     multiplier_step: float = 1.0
     data_norm: float | None = None
     line_search: bool = False
     block: int = 1
+    device: ClassVar[Device] = "cpu"
     matrix_free: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_choice(self.preset, "preset", PRESETS)
@@ -117,35 +131,17 @@ class ConditionalGradient:
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per outer step, for ever or until the authors' own test is met."""
-        preset, allowed = PRESETS[self.preset], _thresholds(self.stop)
-        n, mass = problem.n, problem.K - 1
+        allowed = _thresholds(self.stop)
         scale = largest_square(problem) if self.data_norm is None else self.data_norm**2
         D = problem.gram.dense() / scale
         W, G, t, v = _initial_state(problem, start, scale)
-        ones = unit_vector(np.ones(n))
-        A, B, gap = np.empty_like(W), np.empty_like(W), math.inf
+        A, B = np.empty_like(W), np.empty_like(W)
         while True:
-            gamma = self.penalty * preset.penalty(t)
+            gamma = self.penalty * PRESETS[self.preset].penalty(t)
             np.subtract(G, D, out=B)
-            point = ScaledMatrix(W)
-            for i in range(preset.inner):
-                form_gradient(point, B, gamma, out=A)
-                values, V = smallest_eigenpairs(A, ones, self.block, tol=preset.accuracy(t, i), start=v)
-                v = V[:, 0]
-                if i == preset.inner - 1:  # the lemma's gap of the point before the last step
-                    gap = point.scale * float(np.vdot(A, W)) - mass * float(values[0])
-                if preset.descends_only and values[0] >= 0:
-                    continue
-                a, weights = preset.step(t, i), np.array([mass])
-                if len(values) > 1:
-                    V, weights = best_on_span(A, point, V, gamma * a, mass)
-                if self.line_search:
-                    point.settle()
-                    a = exact_step(W, B, gamma, (V * weights) @ V.T - W)
-                point.mix(a, V, weights)
-            point.settle()
+            v, gap = self._inner_steps(W, A, B, gamma, t, v, mass=problem.K - 1)
             t += 1
-            Q = W + 1 / n
+            Q = W + 1 / problem.n
             G += self.multiplier_step * Q
             np.minimum(G, 0, out=G)
             violation, rmse = violations(Q, problem.K)
@@ -153,10 +149,37 @@ class ConditionalGradient:
                 DensePoint(Q),
                 N=-scale * G,
                 residuals={"violation": violation, "rmse": rmse, "own_gap": gap * scale, "penalty": gamma},
-                extra={"W": W, "G": G, "step": t, "v": v},
+                state=ConditionalGradientState(W, G, t, v),
             )
             if allowed is not None and violation < allowed[0] and rmse < allowed[1]:
                 return
+
+    def _inner_steps(
+        self, W: Array, A: Array, B: Array, gamma: float, t: int, v: Array, *, mass: float
+    ) -> tuple[Array, float]:
+        """The conditional gradient steps of one outer step, on `W` in place; `A` is room for the gradient.
+
+        Returns the last eigenvector and the lemma's gap of the point before the last step.
+        """
+        preset, ones, point = PRESETS[self.preset], unit_vector(np.ones(len(W))), ScaledMatrix(W)
+        gap = math.inf
+        for i in range(preset.inner):
+            form_gradient(point, B, gamma, out=A)
+            values, V = smallest_eigenpairs(A, ones, self.block, tol=preset.accuracy(t, i), start=v)
+            v = V[:, 0]
+            if i == preset.inner - 1:
+                gap = point.scale * float(np.vdot(A, W)) - mass * float(values[0])
+            if preset.descends_only and values[0] >= 0:
+                continue
+            a, weights = preset.step(t, i), np.array([mass])
+            if len(values) > 1:
+                V, weights = best_on_span(A, point, V, gamma * a, mass)
+            if self.line_search:
+                point.settle()
+                a = exact_step(W, B, gamma, (V * weights) @ V.T - W)
+            point.mix(a, V, weights)
+        point.settle()
+        return v, gap
 
 
 def largest_square(problem: KMeansSDP) -> float:
@@ -257,9 +280,9 @@ def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> t
     W, G = np.zeros((n, n)), np.zeros((n, n))
     if start is None:
         return W, G, 0, None
-    if "W" in start.extra and "G" in start.extra:
-        v = start.extra["v"]
-        return np.array(start.extra["W"]), np.array(start.extra["G"]), int(start.extra["step"]), np.array(v)
+    if isinstance(start.state, ConditionalGradientState):
+        state = start.state
+        return np.array(state.W), np.array(state.G), state.step, np.array(state.v)
     if start.N is not None:
         N = np.asarray(to_numpy(start.multiplier), dtype=np.float64)
         np.minimum(-(N + N.T) / (2 * scale), 0, out=G)
@@ -271,7 +294,7 @@ def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> t
     return W, G, STEPS_OF_A_START, None
 
 
-def _thresholds(stop: Any) -> tuple[float, float] | None:
+def _thresholds(stop: str | Sequence[float] | None) -> tuple[float, float] | None:
     if stop is None:
         return None
     if isinstance(stop, str):

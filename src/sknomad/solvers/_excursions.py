@@ -15,37 +15,39 @@ from dataclasses import replace
 from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, namespace
 from .._points.forms import SpectralPoint
-from ._admm_state import GramOperator, StepMatrix, advance, rescale_multiplier
+from ._admm_state import ADMMState, GramOperator, StepMatrix, advance, rescale_multiplier
 
 Projector = Callable[[StepMatrix], tuple[Array, Array]]
 
 # Changes of the penalty for a better multiplier and for a better point.
 SMALLER, LARGER = 0.02, 20.0
 RELAXATION = 1.8
-# Excursions start after so many steps, and again whenever their number has grown by this factor.
+# Excursions start after this many steps, and again whenever the number of steps has grown by this factor.
 FIRST, GROWTH = 600, 1.5
 # Their lengths, as shares of the steps so far.
 SHARE_FOR_THE_MULTIPLIER, SHARE_FOR_THE_POINT = 0.05, 0.1
-# They need two more n x n arrays, and matter only for gaps that nobody asks for beyond this size.
-LARGEST = 4000
+# They need two more n x n arrays, and matter only for gaps that nobody asks for beyond this many points.
+MOST_POINTS = 4000
 
 
-def is_due(step: int) -> bool:
-    """Whether excursions start from the state after `step` steps."""
+def excursions_are_due(n: int, step: int) -> bool:
+    """Whether excursions start from the state of `n` points after `step` steps."""
+    if n > MOST_POINTS:
+        return False
     due = FIRST
     while due < step:
         due = int(GROWTH * due)
     return due == step
 
 
-def polish(
-    iterate: Iterate, step: int, rho: float, gram: GramOperator, new_projector: Callable[[], Projector]
+def excursions(
+    iterate: Iterate, state: ADMMState, gram: GramOperator, new_projector: Callable[[], Projector]
 ) -> Iterator[Iterate]:
     """Yield `iterate` with a better and better multiplier, then with a better and better point as well.
 
     `new_projector` makes a projector that starts from what is known of the leading eigenvectors at `iterate`.
     """
-    T = iterate.extra["T"]
+    T, rho, step = state.T, state.rho, state.step
     for _, N in _steps(T, rho, SMALLER, round(SHARE_FOR_THE_MULTIPLIER * step), gram, new_projector()):
         iterate = replace(iterate, N=N)
         yield iterate

@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._certificate.iterate import Iterate
+from .._numerics.arrays import Device
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
 
@@ -48,7 +49,9 @@ class Reference:
 
     solver: str  # name in CVXPY, upper case
     settings: tuple[tuple[str, Any], ...]  # what is passed on, by name
+    device: ClassVar[Device] = "cpu"
     matrix_free: ClassVar[bool] = False
+    takes_weights: ClassVar[bool] = False
 
     def __init__(self, solver: str = "CLARABEL", **settings: Any):
         if not isinstance(solver, str):

@@ -6,9 +6,10 @@ Warm started, one low-degree filter per change of the matrix keeps up with a ful
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
+from .._files.records import saved
 from .._numerics.arrays import Array, frobenius, is_on_gpu, like, namespace
 from .._numerics.block_eigen import (
     chebyshev_filter,
@@ -40,6 +41,17 @@ LOWEST_LIFETIME, LOWEST_MARGIN = 8, 0.1
 SPARE_GUARDS = 6
 
 
+@saved
+@dataclass(frozen=True)
+class WarmBlock:
+    """What a `LeadingProjector` has learned: enough to go on exactly as it would."""
+
+    vectors: Array  # (n, p) orthonormal Ritz vectors of the last matrix
+    values: Array  # (p,) their Ritz values, ascending
+    lowest: float  # below all eigenvalues
+    age: int  # matrices since that bound was renewed
+
+
 class LeadingProjector:
     """Projection on the spectraplex ``{W psd, W u = 0, tr W = total}`` for a sequence of similar matrices.
 
@@ -56,17 +68,15 @@ class LeadingProjector:
         self._lowest = 0.0  # below all eigenvalues
         self._age = 0  # matrices since that bound was renewed
 
-    def state(self) -> dict[str, Any]:
-        """What `restore` needs to go on exactly as this object would."""
-        if self._block is None:
-            return {}
-        return {"block": self._block, "ritz": self._ritz, "lowest": self._lowest, "age": self._age}
+    def state(self) -> WarmBlock | None:
+        """What `restore` needs to go on exactly as this object would; None before there is a block."""
+        return None if self._block is None else WarmBlock(self._block, self._ritz, self._lowest, self._age)
 
-    def restore(self, state: Mapping[str, Any], model: Array) -> None:
+    def restore(self, state: WarmBlock | None, template: Array) -> None:
         """Take over the warm block of an earlier run, if it had one."""
-        if "block" in state:
-            self._block, self._ritz = like(state["block"], model), like(state["ritz"], model)
-            self._lowest, self._age = float(state["lowest"]), int(state["age"])
+        if state is not None:
+            self._block, self._ritz = like(state.vectors, template), like(state.values, template)
+            self._lowest, self._age = state.lowest, state.age
 
     def begin(self, A: Any, columns: Array) -> None:
         """Take the span of `columns`, say a factor of a good ``Q``, as the first block: no decomposition at all."""

@@ -1,0 +1,189 @@
+"""When to judge a run, how thoroughly, and when a proof is worth its price."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Protocol
+
+from .._certificate.certificate import Certificate
+from .._certificate.iterate import Iterate
+from .._certificate.lower import as_spectral, feasible_value, make_feasible
+from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, upper_bound
+from .._files.records import saved
+from .._numerics.arrays import Array
+from .._points.forms import DensePoint, Point, SpectralPoint
+from .run_state import Run
+from .solution import Status
+
+# Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.
+FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
+REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
+# Up to this many points every look also tries the cheapest repair, for a smooth history.
+SMALL_PROBLEM = 500
+# Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
+LARGEST_FOR_REPAIR = 20_000
+LARGEST_FOR_INTERIM_PROOFS = 5000
+# Beyond this size even a look at the bound costs as much as many steps: fewer looks, and the first one later.
+LARGE_PROBLEM, LOOK_EVERY_LARGE = 20_000, 25
+# There a proof is tried when the estimated gap is this share of the tolerance, so that it succeeds at once.
+CAUTIOUS_SHARE = 0.9
+
+
+class Judge(Protocol):
+    """Looks at a run now and then and enters the bounds that it finds."""
+
+    def begin(self, run: Run) -> None:
+        """Look at the iterate that a run starts from."""
+        ...
+
+    def after_step(self, run: Run) -> bool:
+        """Look at the current iterate if it is time to; returns whether it was."""
+        ...
+
+
+class NoJudge:
+    """Lets a run go to its limits without a look: for rough solutions that nothing is claimed of."""
+
+    def begin(self, run: Run) -> None:
+        """Nothing."""
+
+    def after_step(self, run: Run) -> bool:
+        """Nothing."""
+        return False
+
+
+@saved
+@dataclass
+class ProgramJudge:
+    """The judge of the program: certifies iterates as `certify` does, at the least cost that closes the gap."""
+
+    screen: float = math.inf  # the cheapest available idea of the upper bound: tells when a proof is worth its price
+    vectors: Array = None  # leading eigenvectors from the last screening, to start the next
+    next_look: int = FIRST_LOOK  # iteration at which to judge
+    first_multiplier: int | None = None  # iteration that brought the first one
+    next_repair: int = 0  # iteration before which no repair is tried again
+
+    def take_over(self, other: ProgramJudge) -> None:
+        """Go on where another judge of the same run was."""
+        vars(self).update(vars(other))
+
+    def begin(self, run: Run) -> None:
+        """Look at the start, which may be the answer; a run that goes on has been looked at before."""
+        if not run.rows:
+            self.judge(run, thorough=False)
+
+    def after_step(self, run: Run) -> bool:
+        """Judge the current iterate if its time has come, thoroughly at a milestone."""
+        iterate = _current(run)
+        every = LOOK_EVERY_LARGE if iterate.N is not None and run.problem.n > LARGE_PROBLEM else LOOK_EVERY
+        if iterate.N is not None and self.first_multiplier is None:
+            self.first_multiplier, self.next_look = run.iteration, run.iteration - 1 + every
+        if run.iteration < self.next_look and not iterate.is_milestone:
+            return False
+        done = run.iteration - (self.first_multiplier or 0)
+        self.next_look = run.iteration + max(every, math.ceil(done * (LOOK_GROWTH - 1)))
+        self.judge(run, thorough=iterate.is_milestone)
+        return True
+
+    def judge(self, run: Run, *, thorough: bool) -> None:
+        """Bound the optimum from the current iterate."""
+        iterate = _current(run)
+        if iterate.N is not None or run.problem.is_trivial:
+            self._improve_upper(run, iterate, thorough=thorough)
+        self._improve_lower(run, iterate.point, thorough=thorough)
+        goal = run.tol if run.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTIOUS_SHARE * run.tol
+        if iterate.N is not None and run.upper > self.screen and self._screened_gap(run) <= goal:
+            self._prove(run, iterate)
+        run.record()
+
+    def finish(self, run: Run, status: Status) -> Status:
+        """A last look at the last iterate: thorough, unless somebody is waiting for the run to end."""
+        if status is Status.CERTIFIED or run.iterate is None:
+            return status
+        in_a_hurry = status in (Status.INTERRUPTED, Status.MAX_SECONDS)
+        if not in_a_hurry or run.point is None:
+            self.judge(run, thorough=not in_a_hurry)
+        elif math.isinf(run.upper) and math.isfinite(self.screen) and run.problem.n <= LARGE_PROBLEM:
+            self._prove(run, run.iterate)  # a run that is cut short still owes one proof of what it has seen
+        return Status.CERTIFIED if run.is_done else status
+
+    def _improve_upper(self, run: Run, iterate: Iterate, *, thorough: bool) -> None:
+        if eigenvalues_are_cheap(run.problem, iterate.N):
+            bound = upper_bound(run.problem, iterate.N)
+            self.screen = min(self.screen, bound)
+            if run.grade == "eigen":
+                run.enter_upper(bound)
+        else:
+            run.grade = "verified"  # beyond this size the stronger proof is also the cheaper one
+            value, self.vectors = estimate_upper_bound(run.problem, iterate.N, self._suggested_vectors(run, iterate))
+            self.screen = min(self.screen, value)
+        if run.grade == "verified" and (thorough or self._proof_is_due(run)):
+            self._prove(run, iterate)
+
+    def _suggested_vectors(self, run: Run, iterate: Iterate) -> Array:
+        """Where to look for leading eigenvectors of ``D + N``: the last ones, or those of ``Q``, which they tend to."""
+        if self.vectors is None and isinstance(iterate.point, SpectralPoint):
+            return iterate.point.U[:, -math.ceil(run.problem.K) :]
+        return self.vectors
+
+    def _proof_is_due(self, run: Run) -> bool:
+        """Whether a new proof would at least halve what is unproven; the largest problems wait for the last one."""
+        if run.problem.n > LARGEST_FOR_INTERIM_PROOFS:
+            return False
+        if not math.isfinite(run.upper):
+            return True
+        return run.upper - self.screen > max(self.screen - run.lower, run.tol * abs(self.screen))
+
+    def _prove(self, run: Run, iterate: Iterate) -> None:
+        run.enter_upper(upper_bound(run.problem, iterate.N, grade="verified", start=self.vectors))
+
+    def _screened_gap(self, run: Run) -> float:
+        """The gap that the screening suggests; an estimate may fall below what is feasible."""
+        return Certificate(run.lower, max(self.screen, run.lower)).gap
+
+    def _improve_lower(self, run: Run, point: Point, *, thorough: bool) -> None:
+        """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
+        if isinstance(point, DensePoint) and not run.problem.is_trivial:
+            spectral = as_spectral(run.problem, point)  # one decomposition now serves every look at the point
+            if spectral is None:
+                return
+            point = spectral
+        if not isinstance(point, SpectralPoint):
+            _offer(run, point, steps=REPAIR_STEPS)
+            return
+        if run.problem.n > LARGEST_FOR_REPAIR and run.point is not None:
+            return
+        if run.point is None or run.problem.n <= SMALL_PROBLEM:
+            _offer(run, point, steps=0)
+        if self._screened_gap(run) > run.tol and (thorough or self._is_promising(run, point)):
+            _offer(run, point, steps=REPAIR_STEPS)
+            self.next_repair = math.ceil(run.iteration * REPAIR_GROWTH)
+
+    def _is_promising(self, run: Run, point: SpectralPoint) -> bool:
+        """Whether repair can be expected to close the gap.
+
+        Mixing alone tells how infeasible the point is; projections have been seen to win back nine tenths or more of
+        what it costs. Where the lower bound is not what keeps the gap open, waiting for the upper one is cheaper.
+        """
+        if not math.isfinite(self.screen) or run.iteration < self.next_repair:
+            return False
+        value = point.value(run.problem.gram)
+        if self.screen - value > max(run.tol * abs(self.screen), (self.screen - run.lower) / 20):
+            return False
+        mixed = make_feasible(run.problem, point, steps=0)
+        if mixed is None:
+            return False
+        expected = value - (value - feasible_value(run.problem, mixed)) / REPAIR_GAIN
+        return expected - run.lower > (self.screen - run.lower) / 4
+
+
+def _current(run: Run) -> Iterate:
+    assert run.iterate is not None
+    return run.iterate
+
+
+def _offer(run: Run, point: Point, *, steps: int) -> None:
+    feasible = make_feasible(run.problem, point, steps=steps)
+    if feasible is not None:
+        run.enter_point(feasible)
