@@ -11,6 +11,12 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+# The rooms have fixtures of their own; as modules with doctests these files would all have one name.
+collect_ignore_glob = ["*/conftest.py"]
+
+# Modules with assertions that several test files share: their failures are explained as those of tests are.
+pytest.register_assert_rewrite("made_up", "ring_cases", "scripted", "small_experiments")
+
 # Solving is slow by hypothesis' standards, and timing is never a failure here.
 # Explaining a failure traces every line of it, and most problems are named by a seed that cannot shrink.
 settings.register_profile(
