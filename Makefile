@@ -64,6 +64,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -81,4 +82,4 @@ $(VENV)/.installed-bench: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

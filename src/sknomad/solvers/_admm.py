@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, ClassVar
 
 from .._certificate.solution import Iterate, NegativePart
+from .._files.records import saved
 from .._numerics.arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
 from .._numerics.fixed_vector import direction_like
@@ -48,6 +49,7 @@ ANCHORED_BIAS = 10.0
 EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
 
+@saved
 @dataclass(frozen=True)
 class ADMM:
     """Alternating direction method of multipliers (relaxed Douglas-Rachford) with one dense n x n state.

@@ -17,6 +17,7 @@ from scipy.optimize import Bounds, minimize
 
 from .._algorithms.symmetric_nmf import symmetric_nmf
 from .._certificate.solution import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint
@@ -32,6 +33,7 @@ class _Multipliers(NamedTuple):
     trace: float  # lambda, of tr Y'Y = K
 
 
+@saved
 @dataclass(frozen=True)
 class BurerMonteiro:
     """The paper's low-rank method. It solves a tighter, non-convex problem: ``Q = Y Y'`` with ``Y >= 0`` (n x r).

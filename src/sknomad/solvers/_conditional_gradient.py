@@ -18,6 +18,7 @@ from scipy.linalg.blas import dger
 from .._algorithms.frank_wolfe import smallest_eigenpairs, unit_vector
 from .._certificate.bounds import as_spectral
 from .._certificate.solution import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._numerics.projections import project_simplex
 from .._numerics.validation import check_choice, check_integer, check_real
@@ -53,6 +54,7 @@ PRESETS = {
 }
 
 
+@saved
 @dataclass(frozen=True)
 class ConditionalGradient:
     """The paper's conditional gradient method, with the constants of its text or of its authors' code.

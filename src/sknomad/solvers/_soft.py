@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from .._certificate.solution import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import direction_like
 from .._numerics.validation import check_integer, check_real
@@ -49,6 +50,7 @@ class _State(NamedTuple):
     thresholds: Array  # (n,) of the last row updates: a warm start for the next
 
 
+@saved
 @dataclass(frozen=True)
 class SoftAssignment:
     """Factored solver on soft assignments of points to cells: feasible at every step, no n x n array.
