@@ -4,11 +4,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 WORKERS ?= 2
+SECONDS ?= 600
 
 # Two test processes share the machine, so each keeps to one BLAS thread.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint slow oldest bench bench-long bench-gpu bench-peers clean
+.PHONY: demo test lint slow fuzz oldest bench bench-long bench-gpu bench-peers clean
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/sknomad demo --out demo --overwrite
@@ -18,6 +19,10 @@ test: lint
 
 slow: $(VENV)/.installed-dev
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m slow
+
+# The hypothesis tests with random seeds until SECONDS have passed; what fails is printed with how to repeat it.
+fuzz: $(VENV)/.installed-dev
+	$(TEST_ENV) $(BIN)/python tests/fuzz.py $(SECONDS) $(WORKERS)
 
 # The estimators on the oldest versions that pyproject.toml allows, in an environment of its own.
 oldest:
@@ -59,6 +64,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -76,4 +82,4 @@ $(VENV)/.installed-bench: pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-import os
 import zlib
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
+# The rooms have fixtures of their own; as modules with doctests these files would all have one name.
+collect_ignore_glob = ["*/conftest.py"]
+
+# Modules with assertions that several test files share: their failures are explained as those of tests are.
+pytest.register_assert_rewrite("made_up", "ring_cases", "scripted", "small_experiments")
+
 # Solving is slow by hypothesis' standards, and timing is never a failure here.
 # Explaining a failure traces every line of it, and most problems are named by a seed that cannot shrink.
 settings.register_profile(
-    "local",
+    "steady",
     deadline=None,
+    derandomize=True,  # what a newcomer sees is not decided by chance
+    print_blob=True,
     suppress_health_check=[HealthCheck.too_slow],
     phases=[phase for phase in Phase if phase not in (Phase.shrink, Phase.explain)],
 )
-settings.register_profile("ci", parent=settings.get_profile("local"), derandomize=True, print_blob=True)
-settings.load_profile("ci" if os.environ.get("CI") else "local")
+# For `make fuzz`: a seed from the command line decides everything, and nothing is remembered from run to run.
+settings.register_profile("fuzz", parent=settings.get_profile("steady"), derandomize=False, database=None)
+settings.load_profile("steady")
 
 # Importable name -> namespace that follows the array API standard.
 NAMESPACES = {

@@ -28,8 +28,7 @@ from ._solving.certificate_file import Verification, verify_certificate
 from ._solving.run_state import Progress
 from ._solving.solution import Solution, Status
 from ._solving.solve import solve
-
-__version__ = "0.1.0"
+from ._version import __version__ as __version__
 
 __all__ = [
     "NOMAD",

@@ -14,7 +14,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import __version__
 from ._command.report import check_out, describe, summarise, write_run
 from ._command.reproduce import add_reproduce
 from ._command.table_file import read_table
@@ -22,6 +21,7 @@ from ._command.verify import add_verify
 from ._estimators.nomad import NOMAD
 from ._solving.run_state import Progress
 from ._solving.solution import Status
+from ._version import __version__
 from .solvers import SOLVERS
 
 CERTIFIED, FAILED, NOT_CERTIFIED, INTERRUPTED = 0, 1, 3, 130

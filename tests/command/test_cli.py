@@ -250,6 +250,6 @@ def test_interrupt_gives_130_and_the_bounds_so_far(tmp_path):
 
 
 def test_import_pulls_in_no_extra():
-    extras = ("matplotlib", "torch", "cvxpy", "dask", "anndata")
+    extras = ("matplotlib", "torch", "cvxpy", "jinja2", "pooch", "anndata")
     code = f"import sys, sknomad; print([m for m in {extras} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"

@@ -11,7 +11,8 @@ from sklearn.metrics import adjusted_rand_score
 from sknomad import NOMAD, SoftPoint, datasets
 from sknomad._manifolds.extend import extend
 from sknomad._manifolds.multipliers import multipliers_of
-from sknomad._manifolds.new_points import heaviest_parts, local_weights, weighted_simplex
+from sknomad._manifolds.new_points import heaviest_parts, local_weights
+from sknomad._numerics.weighted_simplex import weighted_rows
 from sknomad._points.forms import dense
 from sknomad._points.unweighted import entries, product
 from sknomad.metrics import circular_rank_correlation
@@ -199,9 +200,9 @@ def test_exceptional_training_points_are_remembered():
     hnp.arrays(float, (4, 6), elements=st.floats(-1e3, 1e3)),
     hnp.arrays(float, 6, elements=st.floats(1e-3, 1e3)),
 )
-def test_weighted_simplex_maximises(scores, weights):
+def test_weighted_rows_maximise(scores, weights):
     """The maximiser of ``<v, scores> - sum v_j^2/(2 w_j)``: feasible, and no exchange of two entries improves it."""
-    shares = weighted_simplex(scores, weights)
+    shares = weighted_rows(scores, weights)
     assert np.all(shares >= 0)
     assert np.allclose(shares.sum(axis=1), 1)
     gradient = scores - shares / weights

@@ -73,8 +73,15 @@ def test_picture_shows_every_quantity(path):
 
 def test_picture_of_a_single_K():
     pytest.importorskip("matplotlib")
-    figure = nomad_path(datasets.ring(20)[0], [4]).plot()
+    path = nomad_path(datasets.ring(20)[0], [4])
+    figure = path.plot()
     figure.canvas.draw()
+    *drawn, stability = [line for ax in figure.axes for line in ax.get_lines()]
+    shown = (path.upper, path.lower, path.n_components, path.n_components, path.active_modes, path.persistence)
+    for line, values in zip(drawn, shown, strict=True):
+        assert np.array_equal(line.get_xydata(), np.column_stack([[4.0], values]))
+    assert len(stability.get_xydata()) == 0  # there is no next K to agree with
+    assert all(np.isfinite([*ax.get_xlim(), *ax.get_ylim()]).all() for ax in figure.axes)
 
 
 @pytest.mark.parametrize(

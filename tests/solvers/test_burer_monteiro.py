@@ -12,7 +12,7 @@ from oracles import centred_gram, ring_points
 from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, certify, datasets, solve
 from sknomad.ring import best_completely_positive_value
 from sknomad.solvers import ADMM, BurerMonteiro, SoftAssignment
-from sknomad.solvers._burer_monteiro import _Multipliers, _scaled_gram
+from sknomad.solvers._burer_monteiro import BurerMonteiroState, _scaled_gram
 
 
 def last_iterate(problem, solver):
@@ -45,7 +45,7 @@ def test_gradient_belongs_to_the_function(rng):
     X = rng.standard_normal((9, 3))
     problem = KMeansSDP(Gram.from_data(X), 2.5)
     solver = BurerMonteiro(3, row_penalty=1.7, trace_penalty=0.6)
-    multipliers = _Multipliers(rng.standard_normal(9), 0.8)
+    multipliers = BurerMonteiroState(rng.standard_normal(9), 0.8)
     apply = _scaled_gram(problem)
     y, direction, h = rng.random(27), rng.standard_normal(27), 1e-6
 

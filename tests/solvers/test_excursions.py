@@ -8,8 +8,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from sknomad import Gram, KMeansSDP, certify, solve
 from sknomad.ring import ring_optimum, ring_points
-from sknomad.solvers import ADMM, _admm
-from sknomad.solvers import _excursions as _polish
+from sknomad.solvers import ADMM, _excursions
 
 FIRST = 80
 
@@ -22,13 +21,13 @@ def problem():
 @pytest.fixture
 def early(monkeypatch):
     """Excursions soon, so that tests are quick."""
-    monkeypatch.setattr(_polish, "FIRST", FIRST)
+    monkeypatch.setattr(_excursions, "FIRST", FIRST)
     return ADMM(anchor_from=40)
 
 
 def test_excursions_come_at_growing_distances():
-    due = [step for step in range(1, 4000) if _polish.is_due(step)]
-    assert due[0] == _polish.FIRST
+    due = [step for step in range(1, 4000) if _excursions.excursions_are_due(60, step)]
+    assert due[0] == _excursions.FIRST
     assert all(1.4 < later / earlier < 1.6 for earlier, later in itertools.pairwise(due))
 
 
@@ -49,7 +48,7 @@ def test_the_way_itself_stays_the_same(early, problem, monkeypatch):
         return next(np.array(it.state.T) for it in early.iterates(problem) if it.state.step == step)
 
     with_excursions = state_after(FIRST + 20)
-    monkeypatch.setattr(_admm, "POLISHED_UP_TO", 0)
+    monkeypatch.setattr(_excursions, "MOST_POINTS", 0)
     np.testing.assert_array_equal(with_excursions, state_after(FIRST + 20))
 
 

@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from oracles import ring_points
 from sknomad import Gram, KMeansSDP, certify, datasets, solve
+from sknomad._numerics.weighted_simplex import weighted_rows_by_newton
 from sknomad.ring import best_completely_positive_value
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment
-from sknomad.solvers._soft import project_rows
 
 
 def last_lower(problem, solver):
@@ -73,13 +73,13 @@ def test_trace_beyond_the_number_of_distinct_points_is_repaired():
 
 def test_rows_are_projected_exactly(rng):
     scores, weights = rng.standard_normal((50, 7)), rng.random(7) + 0.1
-    V, thresholds = project_rows(scores, weights, None)
+    V, thresholds = weighted_rows_by_newton(scores, weights, None)
     assert np.allclose(V.sum(axis=1), 1, atol=1e-13)
     # Optimality: gains minus the quadratic's slope equal one number where v > 0, and are smaller where v = 0.
     slope = scores - V / weights
     assert np.allclose(np.where(V > 0, slope, thresholds[:, None]), thresholds[:, None], atol=1e-9)
     assert np.all(np.where(V == 0, slope, -np.inf) <= thresholds[:, None] + 1e-9)
-    again, _ = project_rows(scores, weights, thresholds + 100)
+    again, _ = weighted_rows_by_newton(scores, weights, thresholds + 100)
     assert np.allclose(again, V, atol=1e-12)
 
 

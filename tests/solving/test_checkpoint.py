@@ -1,5 +1,6 @@
 """Checkpoints: a killed run goes on to the same answer; anything but an intact file is refused. Memory likewise."""
 
+import dataclasses
 import os
 import signal
 import subprocess
@@ -10,9 +11,11 @@ import numpy as np
 import pytest
 
 from sknomad import Gram, KMeansSDP, datasets, solve
-from sknomad._solving import solve as _solve
-from sknomad._solving.checkpoint import CheckpointError
-from sknomad._solving.memory_check import forecast, free_memory, total_memory
+from sknomad._numerics.memory import free_memory, total_memory
+from sknomad._solving import checkpoint, memory_check
+from sknomad._solving.checkpoint import CheckpointError, RunRecord
+from sknomad._solving.memory_check import forecast
+from sknomad._solving.run_state import Run
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 
 SOLVER = Auto(SoftAssignment(), ADMM(exact_below=60), direct_below=10)
@@ -24,7 +27,7 @@ def make_problem(n=120, K=10):
 
 @pytest.fixture
 def often(monkeypatch):
-    monkeypatch.setattr(_solve, "CHECKPOINT_SECONDS", 0.0)
+    monkeypatch.setattr(checkpoint, "CHECKPOINT_SECONDS", 0.0)
 
 
 @pytest.mark.parametrize(
@@ -64,8 +67,9 @@ CHILD = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from test_checkpoint import SOLVER, make_problem
-from sknomad import _solve, solve
-_solve.CHECKPOINT_SECONDS = 0.0
+from sknomad import solve
+from sknomad._solving import checkpoint
+checkpoint.CHECKPOINT_SECONDS = 0.0
 solution = solve(make_problem(), SOLVER, tol=2e-5, checkpoint=sys.argv[1])
 print(repr(solution.certificate.lower), repr(solution.certificate.upper))
 """
@@ -141,6 +145,19 @@ def test_a_million_dense_points_are_refused_before_anything_is_allocated():
     problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((1_000_000, 2))), 10)
     with pytest.raises(MemoryError, match=r'ADMM needs .* GiB for dense .* free. Use solver="soft", which needs'):
         solve(problem, "admm")
+
+
+def test_no_field_of_a_run_is_lost():
+    settings = {"problem", "tol", "keeps_multiplier", "multiplier", "started"}
+    fields = {field.name for field in dataclasses.fields(Run)} - settings
+    assert fields | {"judge"} == {field.name for field in dataclasses.fields(RunRecord)}
+
+
+def test_memory_is_compared_where_the_solver_computes(monkeypatch):
+    asked = []
+    monkeypatch.setattr(memory_check, "choose_device", lambda device, n: asked.append(device) or np.empty(0))
+    memory_check.check_memory(make_problem(), Auto.on("cuda"))
+    assert asked == ["cuda"]
 
 
 def test_forecast_grows_as_it_should():

@@ -1,4 +1,4 @@
-"""The one loop: why it stops, what it returns then, and that it trusts no solver."""
+"""The one loop: why it stops, and what it returns then."""
 
 from __future__ import annotations
 
@@ -11,53 +11,10 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from oracles import centred_gram, clarabel_bounds, infeasibility, planted, ring_points, ring_value
-from sknomad import Gram, Iterate, KMeansSDP, Progress, SoftPoint, Status, certify, datasets, solve
-from sknomad._solving import run_state as _run
-from sknomad._solving.run_state import LARGE, Run
+from oracles import centred_gram, clarabel_bounds, ring_points
+from scripted import N_POINTS, TRACE, VALUE, Scripted, admm_steps, assert_valid, limits
+from sknomad import Gram, KMeansSDP, Progress, Status, certify, solve
 from sknomad.solvers import ADMM
-
-N_POINTS, TRACE = 24, 3
-VALUE = ring_value(N_POINTS, TRACE)
-limits = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-
-
-@pytest.fixture
-def problem():
-    return KMeansSDP(Gram.from_data(ring_points(N_POINTS)), TRACE)
-
-
-class Scripted:
-    """A solver that yields what it is given."""
-
-    def __init__(self, iterates):
-        self.script = iterates
-
-    def iterates(self, problem, start=None):
-        self.start = start
-        yield from self.script(problem) if callable(self.script) else self.script
-
-
-def admm_steps(count, change=lambda index, step: step):
-    """A script: the first steps of ADMM, each changed on the way out, none kept beyond its time."""
-    return lambda problem: (change(*pair) for pair in enumerate(itertools.islice(ADMM().iterates(problem), count)))
-
-
-def assert_valid(solution, value=VALUE):
-    certificate = solution.certificate
-    assert certificate.lower <= value * (1 + 1e-8)
-    assert certificate.upper >= value * (1 - 1e-8)
-    wrong = infeasibility(solution.Q, solution.problem.K)
-    assert max(wrong.values()) <= 1e-11
-    assert solution.point.value(solution.problem.gram) == pytest.approx(certificate.lower, rel=1e-9)
-    columns = solution.trace
-    assert {"iteration", "seconds", "lower", "upper"} <= set(columns)
-    assert len({len(column) for column in columns.values()}) == 1
-    assert np.all(np.diff(columns["iteration"]) >= 0)
-    assert np.all(np.diff(columns["seconds"]) >= 0)
-    assert np.all(columns["lower"][1:] >= columns["lower"][:-1])
-    assert np.all(columns["upper"][1:] <= columns["upper"][:-1])
-
 
 # Why it stops.
 
@@ -245,86 +202,6 @@ def test_every_status_has_its_sentence():
     assert all(status.value.endswith(".") for status in Status)
 
 
-# Any solver.
-
-
-class Toy:
-    """K-means style: hard labels first, then a fixed multiplier; enough for well separated pairs."""
-
-    def __init__(self, labels, N):
-        self.labels, self.N = labels, N
-
-    def iterates(self, problem, start=None):
-        for _ in range(20):
-            yield Iterate(SoftPoint(np.eye(self.labels.max() + 1)[self.labels]), N=self.N, residuals={"mood": 1.0})
-
-
-def test_toy_solver_goes_through_the_same_loop(rng):
-    example = planted(rng, 15, 4, hard=True)
-    problem = KMeansSDP(Gram.from_kernel(example.D), example.K)
-    solution = solve(problem, Toy(example.V.argmax(axis=1), example.N), tol=1e-9)
-    assert solution.status is Status.CERTIFIED
-    assert solution.n_iter == 10
-    assert np.array_equal(solution.trace["mood"], [1.0])
-    assert np.allclose(solution.Q, example.Q, atol=1e-12)
-    assert_valid(solution, example.value)
-
-
-def test_solver_is_handed_the_start(problem):
-    start = Iterate(np.eye(N_POINTS))
-    solver = Scripted(lambda problem: ADMM().iterates(problem))
-    solve(problem, solver, start=start)
-    assert solver.start is start
-
-
-GARBAGE = {
-    "nan": lambda n: Iterate(np.full((n, n), math.nan), N=np.full((n, n), math.nan)),
-    "infinite": lambda n: Iterate(np.full((n, n), math.inf), N=np.full((n, n), math.inf)),
-    "nan and none": lambda n: Iterate(np.full((n, n), math.nan)),
-}
-
-
-@pytest.mark.parametrize("kind", GARBAGE)
-@pytest.mark.parametrize("grade", ["eigen", "verified"])
-def test_garbage_leaves_the_interior_point_and_no_upper_bound(problem, kind, grade):
-    with pytest.warns(ConvergenceWarning, match="the solver ended"):
-        solution = solve(problem, Scripted([GARBAGE[kind](N_POINTS)] * 25), grade=grade)
-    assert solution.status is Status.EXHAUSTED
-    assert solution.certificate.upper == math.inf
-    assert solution.certificate.lower == pytest.approx((TRACE - 1) / (N_POINTS - 1) * N_POINTS, rel=1e-9)
-    assert_valid(solution)
-
-
-@limits
-def test_garbage_between_good_steps_does_no_harm(problem):
-    garbage = GARBAGE["nan"](N_POINTS)
-    solver = Scripted(admm_steps(200, lambda index, step: step if index % 7 else garbage))
-    solution = solve(problem, solver, tol=1e-3)
-    assert solution.certificate.gap < 1e-2
-    assert_valid(solution)
-
-
-def test_residuals_are_recorded_but_cannot_pose_as_bounds(problem):
-    liar = {"lower": 1e9, "upper": -1e9, "iteration": -5.0, "seconds": -1.0}
-    solver = Scripted(admm_steps(30, lambda index, step: Iterate(step.Q, N=step.N, residuals=liar)))
-    with pytest.warns(ConvergenceWarning):
-        solution = solve(problem, solver, tol=1e-9)
-    assert solution.trace["lower"].max() == solution.certificate.lower
-    assert solution.trace["upper"].min() == solution.certificate.upper
-    assert_valid(solution)
-
-
-def test_residuals_that_come_and_go_leave_gaps_not_short_columns(problem):
-    solver = Scripted(
-        admm_steps(30, lambda i, step: Iterate(step.Q, N=step.N, residuals={"odd": 1.0} if i >= 15 else {}))
-    )
-    with pytest.warns(ConvergenceWarning):
-        solution = solve(problem, solver, tol=1e-9)
-    assert math.isnan(solution.trace["odd"][0])
-    assert solution.trace["odd"][-1] == 1
-    assert_valid(solution)
-
-
 # Grades.
 
 
@@ -392,90 +269,3 @@ def test_bounds_agree_with_the_reference(rng):
         ):
             assert solution.certificate.lower <= reference.high
             assert solution.certificate.upper >= reference.low
-
-
-# What is refused.
-
-
-def iterate_of(n):
-    return Iterate(np.eye(n))
-
-
-REFUSED = {
-    "problem": (TypeError, {"problem": ring_points(6)}, r"problem must be a KMeansSDP, got ndarray.*Gram\.from_data"),
-    "solver": (ValueError, {"solver": "newton"}, "solver must be one of 'auto', 'admm'.*got 'newton'"),
-    "solver class": (ValueError, {"solver": ADMM}, "solver must be one of"),
-    "solver none": (ValueError, {"solver": None}, "solver must be one of .*got None"),
-    "tol negative": (ValueError, {"tol": -1e-3}, "tol must be a real number >= 0, got -0.001"),
-    "tol nan": (ValueError, {"tol": math.nan}, "tol must be a real number >= 0, got nan"),
-    "tol text": (TypeError, {"tol": "small"}, "tol must be a real number >= 0, got 'small' of type str"),
-    "tol none": (TypeError, {"tol": None}, "tol must be a real number"),
-    "max_iter zero": (ValueError, {"max_iter": 0}, "max_iter must be an integer >= 1, got 0"),
-    "max_iter float": (TypeError, {"max_iter": 10.0}, r"max_iter must be an integer >= 1, got 10\.0 of type float"),
-    "max_iter true": (TypeError, {"max_iter": True}, "max_iter must be an integer"),
-    "max_seconds": (ValueError, {"max_seconds": -1}, "max_seconds must be a number of seconds >= 0 or None, got -1"),
-    "max_seconds nan": (ValueError, {"max_seconds": math.nan}, "max_seconds must be"),
-    "max_seconds text": (TypeError, {"max_seconds": "1 h"}, "max_seconds must be a number of seconds"),
-    "start size": (ValueError, {"start": iterate_of(5)}, "start must have 24 rows as the problem has, got 5"),
-    "start array": (
-        TypeError,
-        {"start": np.eye(24)},
-        "start must be an Iterate or None, got ndarray",
-    ),
-    "start nan": (ValueError, {"start": Iterate(np.full((24, 24), math.nan))}, "start must .*finite"),
-    "callback": (TypeError, {"callback": "print"}, "callback must be callable or None, got str"),
-    "grade": (ValueError, {"grade": "estimated"}, "grade must be one of 'eigen', 'verified', got 'estimated'"),
-    "grade none": (ValueError, {"grade": None}, "grade must be one of"),
-}
-
-
-@pytest.mark.parametrize("case", REFUSED)
-def test_bad_arguments_are_named(problem, case):
-    error, arguments, message = REFUSED[case]
-    with pytest.raises(error, match=message):
-        solve(**{"problem": problem, **arguments})
-
-
-def test_infinite_tolerance_is_not_a_proof_of_nothing(problem):
-    # A gap that is not known is not certified, however lenient the tolerance.
-    with pytest.warns(ConvergenceWarning):
-        solution = solve(problem, Scripted([GARBAGE["nan"](N_POINTS)]), tol=math.inf)
-    assert not solution.is_certified
-
-
-# When to look, and what a run that is cut short still owes.
-
-
-def judged(n, multiplier_from, steps):
-    """Iterations that a run of `n` points judges, the multiplier being known from one of them on."""
-    run = Run(KMeansSDP(Gram.from_data(np.arange(n, dtype=float)[:, None]), 2), 1e-3, "eigen")
-    looks = []
-    for iteration in range(1, steps + 1):
-        run.iteration = iteration
-        run.iterate = Iterate(SoftPoint(np.ones((n, 1))), N=object() if iteration >= multiplier_from else None)
-        if run.look_is_due():
-            looks.append(iteration)
-    return looks
-
-
-def test_looks_are_counted_from_the_first_multiplier():
-    assert judged(50, 1, 50) == [10, 20, 30, 40, 50]
-    assert judged(50, 35, 60) == [10, 20, 30, 44, 54]
-    late = judged(50, 1, 400)
-    assert max(b - a for a, b in itertools.pairwise(late)) >= 40
-
-
-def test_large_problems_are_judged_less_often_once_that_is_dear():
-    n = LARGE + 1
-    assert judged(n, 35, 120) == [10, 20, 30, 59, 84, 109]
-
-
-def test_run_cut_short_proves_what_it_has_seen(monkeypatch):
-    monkeypatch.setattr(_run, "LARGEST_FOR_INTERIM_PROOFS", 10)
-    monkeypatch.setattr(Run, "seconds", property(lambda self: float(self.iteration)))
-    problem = KMeansSDP(Gram.from_data(datasets.moons(60, random_state=0)[0]), 6)
-    with pytest.warns(ConvergenceWarning, match="max_seconds"):
-        solution = solve(problem, "admm", tol=1e-8, max_seconds=25, grade="verified")
-    assert solution.status is Status.MAX_SECONDS
-    assert math.isfinite(solution.certificate.upper)
-    assert solution.certificate.grade == "verified"

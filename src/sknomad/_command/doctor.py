@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 import platform
 import sys
-from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 from .._numerics.memory import free_memory, total_memory
+from .._version import __version__, installed_version
 
-NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat")
+NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat", "threadpoolctl", "psutil")
 EXTRAS = {
     "matplotlib": "plot",
     "torch": "gpu",
-    "cupy": "gpu",
     "cvxpy": "reference",
-    "dask": "distributed",
     "jinja2": "report",
     "pooch": "data",
 }
@@ -24,8 +22,6 @@ EXTRAS = {
 
 def examine() -> dict[str, Any]:
     """Versions, linear algebra library, processors and memory, as a dictionary ready for JSON."""
-    from .. import __version__
-
     return {
         "sknomad": __version__,
         "python": platform.python_version(),
@@ -48,14 +44,6 @@ def describe(facts: dict[str, Any]) -> str:
     lines.append(f"{'processors':<18}{facts['processors']}")
     lines.append(f"{'memory':<18}{facts['memory_free_gib']} GiB free of {facts['memory_gib']} GiB")
     return "\n".join(lines)
-
-
-def installed_version(package: str) -> str | None:
-    """Version of an installed distribution, or None."""
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return None
 
 
 def _processors() -> int:

@@ -7,14 +7,10 @@ import os
 import re
 from typing import Any, ClassVar
 
-from .._certificate.cuts import Multipliers
-from .._kmeans.proof import KMeansCertificate
-from .._manifolds.new_points import Anchors, Correction, Extension, Features
 from .._numerics.arrays import is_sparse
-from .._program.duplicates import Groups
-from ..solvers import SOLVERS
+from .._version import __version__
 from .archive import FormatError, Kind, read_archive, write_archive
-from .records import Decoder, Encoder, saved
+from .records import Decoder, Encoder
 
 FITTED = re.compile(r"[A-Za-z]\w*_|_[A-Za-z]\w*")
 MODEL = Kind("model", 1, "Pass a file that model.save(path) wrote.")
@@ -29,11 +25,6 @@ SHAPES: dict[str, tuple[str | None, ...]] = {
     "cluster_centers_": (None, "n_features_in_"),
     "feature_names_in_": ("n_features_in_",),
 }
-
-for _class in (
-    KMeansCertificate, Multipliers, Anchors, Correction, Extension, Features, Groups, *SOLVERS.values(),
-):  # fmt: skip
-    saved(_class)
 
 
 class Saveable:
@@ -57,8 +48,6 @@ class Saveable:
         path : path
             Its folder must exist; a file that is there is replaced.
         """
-        from .. import __version__
-
         cls = type(self)
         if ESTIMATORS.get(cls.__name__) is not cls:
             raise TypeError(f"an estimator to be saved must be one of sknomad's own, got {cls.__name__}.")

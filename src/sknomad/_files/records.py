@@ -18,9 +18,11 @@ import scipy.sparse as sp
 from array_api_compat import is_array_api_obj
 
 from .._certificate.certificate import Certificate
+from .._certificate.cuts import Multipliers
 from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, is_sparse
 from .._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from .._program.duplicates import Groups
 from .._program.float_range import Frame
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
@@ -28,12 +30,12 @@ from .archive import FormatError, portable
 
 Class = TypeVar("Class", bound=type[Any])
 
-# Dataclasses that may be written and read; files below add their own.
+# Dataclasses that may be written and read: those of earlier rooms; later rooms decorate theirs with `saved`.
 RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
-        Certificate, DensePoint, FactorPoint, Frame, Iterate, KMeansSDP, MixedPoint, NegativePart, SoftPoint,
-        SpectralPoint,
+        Certificate, DensePoint, FactorPoint, Frame, Groups, Iterate, KMeansSDP, MixedPoint, Multipliers, NegativePart,
+        SoftPoint, SpectralPoint,
     )
 }  # fmt: skip
 # Enumerations that may be, by what ``type`` calls them.

@@ -13,6 +13,7 @@ import numpy as np
 from .._certificate.cuts import Multipliers, clustering_upper_bound
 from .._certificate.iterate import Iterate
 from .._certificate.upper import GRADES
+from .._files.records import saved
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
 from .._points.forms import Point
@@ -35,6 +36,7 @@ CUTS_FROM = 10
 CAUTIOUS_SHARE = 0.99
 
 
+@saved
 @dataclass(frozen=True)
 class KMeansCertificate:
     """What is proven of a clustering: no clustering into `n_clusters` groups has an inertia below `lower_bound`."""

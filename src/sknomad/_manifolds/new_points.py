@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .._files.records import saved
 from .._numerics.arrays import Array, is_sparse, row_slices
 from .._numerics.weighted_simplex import weighted_rows
 from .._program.float_range import Frame, mean_of_rows
@@ -24,6 +25,7 @@ BLOCK_ENTRIES = 2**22
 NEIGHBOURS = 8
 
 
+@saved
 @dataclass(frozen=True)
 class Features:
     """How a row given by the user becomes the vector whose products with anchors are its scores."""
@@ -51,6 +53,7 @@ def centre_of(gram: Gram) -> Array:
     return mean_of_rows(training_features(gram), gram.roots)
 
 
+@saved
 @dataclass(frozen=True)
 class Anchors:
     """What new points are compared with: weights ``w_j max(2 f.a_j + b_j - t, 0)`` that sum to one."""
@@ -67,6 +70,7 @@ class Anchors:
         return weighted_rows(scores, self.weights)
 
 
+@saved
 @dataclass(frozen=True)
 class Correction:
     """What the weighted mean of anchors misses at the training points, carried over to points near them."""
@@ -107,6 +111,7 @@ class Correction:
         return np.asarray(squares.sum(axis=1)).reshape(found.shape)
 
 
+@saved
 @dataclass(frozen=True)
 class Extension:
     """Everything that placing new points needs."""

@@ -25,6 +25,7 @@ from .._numerics.validation import check_choice
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._version import __version__
 from .checkpoint import fingerprint
 from .solution import Solution
 
@@ -77,8 +78,6 @@ def write_solution_certificate(path: str | os.PathLike[str], solution: Solution)
 
 def _write(path: str | os.PathLike[str], claim: str, digest: str, claimed: dict[str, float], K: float, n: int,
            grade: str, point: Any, arrays: dict[str, Array]) -> None:  # fmt: skip
-    from .. import __version__
-
     header = {
         "sknomad": __version__,
         "claim": claim,

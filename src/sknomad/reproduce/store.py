@@ -14,7 +14,7 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from .._command.doctor import installed_version
+from .._version import __version__, installed_version
 from .record import Arrays
 
 # Entry of an npz file that tells how its arrays came about.
@@ -24,8 +24,6 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "matplotlib")
 
 def versions() -> dict[str, str]:
     """Versions of this library, of Python and of what the numbers depend on."""
-    from .. import __version__
-
     found = {name: installed_version(name) for name in PACKAGES}
     known = {name: version for name, version in found.items() if version is not None}
     return {"sknomad": __version__, "python": platform.python_version(), **known}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from .._certificate.iterate import Iterate, NegativePart
+from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
 from .._numerics.projections import project_spectraplex
@@ -45,6 +46,7 @@ ANCHORED_BIAS = 10.0
 EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
 
+@saved
 @dataclass(frozen=True)
 class ADMM:
     """Alternating direction method of multipliers (relaxed Douglas-Rachford) with one dense n x n state.

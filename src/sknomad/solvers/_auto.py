@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar
 
 from .._certificate.iterate import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Device, choose_device, cuda_is_available
 from .._numerics.memory import free_memory_of
 from .._program.problem import KMeansSDP
@@ -25,6 +26,7 @@ FINEST, COARSEST = 1e-6, 1e-5
 SINGLE_PRECISION_FROM = 1e-4
 
 
+@saved
 @dataclass(frozen=True)
 class Auto:
     """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.

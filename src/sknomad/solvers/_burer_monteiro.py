@@ -37,6 +37,7 @@ class BurerMonteiroState:
     trace: float  # lambda, of tr Y'Y = K
 
 
+@saved
 @dataclass(frozen=True)
 class BurerMonteiro:
     """The paper's low-rank method. It solves a tighter, non-convex problem: ``Q = Y Y'`` with ``Y >= 0`` (n x r).

@@ -65,6 +65,7 @@ class ConditionalGradientState:
     v: Array  # (n,) the last eigenvector
 
 
+@saved
 @dataclass(frozen=True)
 class ConditionalGradient:
     """The paper's conditional gradient method, with the constants of its text or of its authors' code.

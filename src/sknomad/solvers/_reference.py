@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from .._certificate.iterate import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Device
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
@@ -24,6 +25,7 @@ FIRST_ORDER_BYTES = 4000
 FIRST_ORDER = ("SCS",)
 
 
+@saved
 @dataclass(frozen=True, init=False)
 class Reference:
     """Any semidefinite solver that CVXPY knows, by name: ``"CLARABEL"``, ``"SCS"``, or another that is installed.

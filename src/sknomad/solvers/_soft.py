@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.cluster import kmeans_plusplus
 
 from .._certificate.iterate import Iterate
+from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import direction_like
 from .._numerics.validation import check_integer, check_real
@@ -36,6 +37,7 @@ SAMPLE_PER_CELL, SMALLEST_SAMPLE = 20, 10_000
 PATIENCE = 2
 
 
+@saved
 @dataclass(frozen=True)
 class SoftAssignment:
     """Factored solver on soft assignments of points to cells: feasible at every step, no n x n array.

@@ -1,7 +1,6 @@
-"""`sknomad reproduce`: the contract of every experiment, the runner on small ones, the files and the page."""
+"""The runner on small experiments: its files, its page, its errors, and going on after an interruption."""
 
 import errno
-import inspect
 import json
 import os
 import re
@@ -9,236 +8,20 @@ import signal
 import subprocess
 import sys
 import time
-import types
-from html.parser import HTMLParser
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-from sknomad import Gram, cli, reproduce
-from sknomad._certificate.certify import certify
+from sknomad import reproduce
 from sknomad._command import reproduce as _cli_reproduce
 from sknomad.datasets.download import DataDamagedError, DataUnavailableError
-from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict
-from sknomad.reproduce import figure_parts as _figure
-from sknomad.reproduce import figure_style as _look
-from sknomad.reproduce import registry as _registry
+from sknomad.reproduce import Claim, Verdict
 from sknomad.reproduce import runner as _runner
 from sknomad.reproduce import store as _store
-from sknomad.reproduce.claims import judge
-from sknomad.reproduce.measure import circulance_error, explained, nearest, purity, strongest, winding_number
-from sknomad.reproduce.record import certificates
-from sknomad.ring import ring_optimum, ring_points
+from small_experiments import Page, fake, run
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
-
-KNOWN_DATA = {"mnist", "teapots", "yale", "coil20", "coil100"}
-
-
-def fake(name, *, compute=None, **attributes):
-    """A small experiment that notes how often it is computed."""
-    module = types.SimpleNamespace(TITLE=f"About {name}", CAPTION="A <small> one & more.", DATA=(), SEED=3, runs=0)
-
-    def default(quick, device="auto"):
-        module.runs += 1
-        record = Record(seed=3)
-        record["x"] = record.rng.normal(size=4)
-        record.solve("pairs", [[0.0], [1.0], [10.0], [11.0]], 2)
-        return record.arrays()
-
-    def draw(arrays):
-        figure, axes = _figure.figure(1, width="column", row_height=1.0)
-        axes[0, 0].plot(arrays["x"])
-        return figure
-
-    module.compute, module.draw = compute or default, draw
-    module.claims = lambda arrays: [Claim("It is <so>.", f"{len(arrays['x'])} points", Verdict.HOLDS)]
-    vars(module).update(attributes)
-    return module
-
-
-@pytest.fixture
-def experiments(monkeypatch):
-    """Only small experiments, by name; tests add to them."""
-    modules = {name: fake(name) for name in ("first", "second", "third")}
-    registered = {name: name for name in modules}
-    for place in (_registry, _runner, reproduce, sys.modules["sknomad.reproduce.page"]):
-        monkeypatch.setattr(place, "EXPERIMENTS", registered)
-    monkeypatch.setattr(_runner, "load", lambda name: modules[name])
-    monkeypatch.setattr(reproduce, "load", lambda name: modules[name])
-
-    def add(name, module):
-        modules[name] = module
-        registered[name] = name
-
-    return types.SimpleNamespace(add=add, **{name: modules[name] for name in registered})
-
-
-def run(capsys, *arguments):
-    try:
-        code = cli.main(["reproduce", *map(str, arguments)])
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    return code, out, err
-
-
-class Page(HTMLParser):
-    """What a page refers to, and its text; complains of tags that do not match."""
-
-    VOID = frozenset({"meta", "link", "img", "br"})
-
-    def __init__(self, path):
-        super().__init__()
-        self.images, self.links, self.words, self.open, self.ids = [], [], [], [], set()
-        self.feed(path.read_text(encoding="utf-8"))
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        attributes = dict(attributes)
-        self.ids.add(attributes.get("id"))
-        if tag == "img":
-            self.images.append(attributes["src"])
-            assert attributes["alt"]
-        if "href" in attributes:
-            self.links.append(attributes["href"])
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.words.append(data)
-
-    @property
-    def text(self):
-        return " ".join(" ".join(self.words).split())
-
-
-# The contract of the experiments of this package.
-
-
-@pytest.mark.parametrize("name", EXPERIMENTS)
-def test_every_experiment_honours_the_contract(name):
-    module = reproduce.load(name)
-    assert module.TITLE
-    assert module.CAPTION.endswith(".")
-    assert 1 <= len(re.findall(r"\.(?:\s|$)", module.CAPTION)) <= 3
-    assert isinstance(module.DATA, tuple)
-    assert set(module.DATA) <= KNOWN_DATA
-    assert isinstance(module.SEED, int)
-    assert list(inspect.signature(module.compute).parameters) == ["quick", "device"]
-    assert len(inspect.signature(module.draw).parameters) == 1
-    assert len(inspect.signature(module.claims).parameters) == 1
-    seconds = getattr(module, "SECONDS", (1, 1))
-    assert len(seconds) == 2
-    assert min(seconds) > 0
-
-
-def test_experiments_are_in_the_order_of_the_paper():
-    places = [_registry.ORDER.index(name) for name in EXPERIMENTS]
-    assert places == sorted(places)
-    assert {"opening", "ring", "two-rings", "moons", "teapots", "yale"} <= set(EXPERIMENTS)
-    assert {"mnist-1", "mnist-2", "turntable", "square", "multilayer"} <= set(EXPERIMENTS)
-
-
-def test_layers_have_every_schedule_of_the_paper():
-    module = reproduce.load("multilayer")
-    for name, main in module.MAIN.items():
-        assert main in module.SCHEDULES[name]
-        for schedule in module.SCHEDULES[name]:
-            sizes = [int(K) for K in schedule.split("-")]
-            assert sizes == sorted(sizes, reverse=True)
-            assert sizes[-1] == 2
-    assert len(module.SCHEDULES["spirals"]) == 9
-
-
-@pytest.mark.parametrize("name", ["moons", "two-rings"])
-def test_a_small_experiment_from_end_to_end(tmp_path, name):
-    (outcome,) = reproduce.run_experiments([name], tmp_path, quick=True)
-    assert outcome.state.name == "COMPUTED"
-    report = json.loads((tmp_path / f"{name}.json").read_text())
-    assert {claim["verdict"] for claim in report["claims"]} == {"holds"}
-    assert all(proof["gap"] <= 1e-3 for proof in report["certificates"])
-
-
-def test_ring_experiment_agrees_with_the_linear_program_and_knows_what_is_not_completely_positive():
-    module = reproduce.load("ring")
-    arrays = {
-        "K": np.arange(1, 101),
-        "value": np.array([ring_optimum(100, K).value for K in range(1, 101)]),
-        "solved/K": np.array([16]),
-        "solved/lower": np.array([ring_optimum(100, 16).value * (1 - 1e-4)]),
-        "solved/upper": np.array([ring_optimum(100, 16).value * (1 - 5e-5)]),  # below the optimum: false
-    }
-    from sknomad.reproduce.ring_claims import _solver
-
-    assert _solver(arrays).verdict is Verdict.FAILS
-    arrays["solved/upper"] = arrays["value"][[15]] * (1 + 1e-6)
-    assert _solver(arrays).verdict is Verdict.HOLDS
-    assert module.N == 100
-
-
-# Claims and records.
-
-
-def test_claims_need_a_number_and_a_reason():
-    with pytest.raises(ValueError, match="must have a sentence and a number"):
-        Claim("It works.", "well", Verdict.HOLDS)
-    with pytest.raises(ValueError, match="must say why it fails"):
-        Claim("It works.", "3", Verdict.FAILS)
-    with pytest.raises(ValueError, match="must say why it differs"):
-        Claim("It works.", "3", Verdict.DIFFERS, "  ")
-    claim = Claim("It works.", "3", Verdict.DIFFERS, "Because.")
-    assert Claim.from_json(json.loads(json.dumps(claim.to_json()))) == claim
-    assert judge("It works.", "3", np.False_, "Because.", Verdict.DIFFERS) == claim
-    assert judge("It works.", "3", np.True_, "Because.").why == ""
-
-
-def test_record_keeps_the_certificate_of_every_solve():
-    record = Record(seed=0)
-    X = ring_points(12)
-    solution = record.solve("ring", X, 3, tol=1e-6)
-    again = record.solve("gram", Gram.from_data(X), 3)
-    proofs = certificates(record.arrays())
-    assert [proof["name"] for proof in proofs] == ["ring", "gram"]
-    assert proofs[0]["lower"] == solution.certificate.lower
-    assert proofs[0]["upper"] >= ring_optimum(12, 3).value >= proofs[0]["lower"]
-    assert proofs[0]["gap"] <= 1e-6
-    assert proofs[1]["iterations"] == again.n_iter
-    assert proofs[1]["grade"] == "eigen"
-
-
-def test_record_of_wide_data_solves_the_same_problem(rng):
-    X = rng.normal(size=(12, 40))
-    solution = Record().solve("wide", X, 3)
-    gram = Gram.from_data(X)
-    assert np.allclose(solution.problem.gram.dense(), gram.dense(), atol=1e-10)
-    assert solution.problem.gram.factor.shape[1] <= 12
-
-
-def test_record_passes_an_interrupt_on(monkeypatch):
-    def interrupted(*arguments, **options):
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("sknomad._solving.run_state.Run.judge", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        Record().solve("rings", ring_points(12), 3)
-
-
-def test_record_refuses_what_no_file_can_keep():
-    with pytest.raises(TypeError, match="objects"):
-        Record()["x"] = np.array([{}, None])
-
-
-def test_certificates_from_elsewhere_can_be_kept():
-    record = Record()
-    solution = record.solve("here", ring_points(8), 2)
-    record.certificate("there", solution.problem, certify(solution.problem, solution.iterate), 1.5, 7)
-    assert certificates(record.arrays())[1]["seconds"] == 1.5
 
 
 # The runner.
@@ -477,48 +260,6 @@ def test_the_same_arrays_give_the_same_picture(tmp_path, experiments):
 # What the experiments measure, and how pictures are placed.
 
 
-def test_measures_on_cases_known_by_hand(rng):
-    n = 30
-    Q = ring_optimum(n, 5).Q
-    assert circulance_error(Q) < 1e-12
-    noise = rng.normal(size=(n, n))
-    assert 0.1 < circulance_error(noise) <= 1
-    angle = 2 * np.pi * np.arange(n) / n
-    circle = np.column_stack([np.cos(angle), np.sin(angle)])
-    assert winding_number(circle) == 1
-    assert winding_number(np.column_stack([np.cos(2 * angle), np.sin(2 * angle)]) + 5) == 2
-    assert set(nearest(circle, 2)[0]) == {1, n - 1}
-    assert set(strongest(Q, 2)[4]) == {3, 5}
-    assert purity(nearest(circle, 2), np.arange(n) // 10) == pytest.approx(1 - 6 / (2 * n))
-    assert explained(nearest(circle, 2), circle[:, 0]) > 0.99
-    assert explained(nearest(circle, 2), rng.normal(size=n)) < 0.5
-
-
-def test_thumbnails_do_not_overlap(rng):
-    with _look.look():
-        _, axes = _figure.figure(1, width="column")
-        points = rng.normal(size=(300, 2))
-        _figure.scatter(axes[0, 0], points)
-        side = np.ptp(axes[0, 0].get_xlim())
-        shown = _figure.thumbnails(axes[0, 0], points, np.zeros((300, 10, 8), np.uint8), height=0.1)
-    assert 10 < len(shown) == len(set(shown.tolist()))
-    apart = np.abs(points[shown][:, None] - points[shown])
-    np.fill_diagonal(apart[:, :, 0], np.inf)
-    assert np.all((apart[:, :, 0] >= 0.08 * side) | (apart[:, :, 1] >= 0.1 * side))
-    # None is left out that would have fitted.
-    for index in set(range(300)) - set(shown.tolist()):
-        apart = np.abs(points[shown] - points[index])
-        assert np.any((apart[:, 0] < 1.05 * 0.08 * side) & (apart[:, 1] < 1.05 * 0.1 * side))
-
-
-def test_draw_leaves_the_settings_of_matplotlib_alone(experiments):
-    import matplotlib
-
-    before = dict(matplotlib.rcParams)
-    _look.draw_figure(experiments.first, {"x": np.arange(3.0)})
-    assert dict(matplotlib.rcParams) == before
-
-
 @pytest.mark.slow
 def test_interrupt_from_the_keyboard(tmp_path):
     """Ctrl-C in the middle of a solve ends the run with what is finished, and exit code 130."""
@@ -538,17 +279,3 @@ def test_interrupt_from_the_keyboard(tmp_path):
     assert process.returncode == 130, err
     assert "what is finished is kept" in err
     assert not (tmp_path / "out" / "multilayer.npz").exists()
-
-
-@pytest.mark.slow
-def test_all_quick(tmp_path, capsys):
-    """Everything that can run here does, without a failed experiment and with every difference explained."""
-    code, out, err = run(capsys, "--all", "--quick", "--out", tmp_path)
-    assert code == 0, err
-    page = Page(tmp_path / "index.html")
-    assert all((tmp_path / image).is_file() for image in page.images)
-    reports = [json.loads(path.read_text()) for path in Path(tmp_path).glob("*.json")]
-    assert len(reports) >= 5
-    for claim in (claim for report in reports for claim in report["claims"]):
-        assert claim["verdict"] == "holds" or claim["why"]
-    assert "claims:" in out

@@ -1,0 +1,72 @@
+"""Repair: any finite point becomes a feasible one, and a feasible one stays."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracles import infeasibility, planted
+from planted_problems import POINTS, planted_problem, seeds, sizes
+from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, certify, repair
+
+
+@pytest.mark.parametrize("kind", POINTS)
+@settings(max_examples=15)
+@given(seed=seeds, n=sizes)
+def test_repaired_point_is_feasible(kind, seed, n):
+    rng, example, problem = planted_problem(seed, n)
+    point = POINTS[kind](rng, example)
+    if certify(problem, Iterate(point)).lower == -math.inf:
+        assert kind.startswith("spectral")  # nothing left once negative weights are gone
+        with pytest.raises(ValueError, match="finite"):
+            repair(problem, point)
+        return
+    wrong = infeasibility(repair(problem, point), example.K)
+    assert wrong["entries"] == 0
+    assert wrong["row sums"] <= 1e-13 * n
+    assert wrong["trace"] <= 1e-13 * n
+    assert wrong["psd"] <= 1e-12
+    assert wrong["symmetry"] <= 1e-14
+
+
+@given(seeds, sizes, st.booleans())
+def test_feasible_point_stays_where_it_is(seed, n, hard):
+    _, example, problem = planted_problem(seed, n, hard=hard)
+    for point in (example.Q, SoftPoint(example.V), FactorPoint(example.V / np.sqrt(example.V.sum(axis=0)))):
+        assert np.allclose(repair(problem, point), example.Q, rtol=0, atol=1e-9)
+
+
+def test_repair_steps_pay():
+    rng = np.random.default_rng(5)
+    for n in (20, 40):
+        example = planted(rng, n, 6)
+        problem = KMeansSDP(Gram.from_kernel(example.D), example.K)
+        noise = rng.standard_normal((n, n)) * 1e-3
+        iterate = Iterate(example.Q + noise + noise.T)
+        quick, thorough = (example.value - certify(problem, iterate, repair_steps=steps).lower for steps in (0, 15))
+        assert 0 <= thorough < quick / 2
+
+
+def test_repair_of_nothing_is_refused():
+    _, _, problem = planted_problem(0, 8)
+    with pytest.raises(ValueError, match="Q must have finite entries"):
+        repair(problem, np.full((8, 8), math.nan))
+
+
+def test_lower_bound_is_the_value_of_the_repaired_point(rng):
+    _, example, problem = planted_problem(1, 12)
+    Q = repair(problem, example.Q + 0.05 * rng.standard_normal((12, 12)), steps=4)
+    lower = certify(problem, Iterate(Q)).lower
+    assert lower == pytest.approx(np.sum(example.D * Q), rel=1e-6)
+
+
+def test_labels_give_the_value_of_kmeans(rng):
+    X = rng.standard_normal((20, 3))
+    labels = np.arange(20) % 4
+    between = sum(np.sum(labels == k) * np.sum((X[labels == k].mean(axis=0) - X.mean(axis=0)) ** 2) for k in range(4))
+    problem = KMeansSDP(Gram.from_data(X), 4)
+    assert certify(problem, Iterate(SoftPoint(np.eye(4)[labels]))).lower == pytest.approx(between, rel=1e-12)
