@@ -8,7 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
-from .._solving.memory_check import free_memory, total_memory
+from .._numerics.memory import free_memory, total_memory
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat")
 EXTRAS = {
@@ -33,8 +33,8 @@ def examine() -> dict[str, Any]:
         "packages": {name: installed_version(name) for name in (*NEEDED, *EXTRAS)},
         "linear_algebra": _linear_algebra(),
         "processors": _processors(),
-        "memory_gib": _round(total_memory()),
-        "memory_free_gib": _round(free_memory()),
+        "memory_gib": _gib(total_memory()),
+        "memory_free_gib": _gib(free_memory()),
     }
 
 
@@ -71,5 +71,5 @@ def _linear_algebra() -> list[str]:
     return [f"{info['internal_api']} {info['version']}, {info['num_threads']} threads" for info in libraries]
 
 
-def _round(size: int | None) -> float | None:
-    return None if size is None else round(size / 2**30, 1)
+def _gib(size: int) -> float:
+    return round(size / 2**30, 1)

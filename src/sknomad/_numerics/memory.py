@@ -1,0 +1,55 @@
+"""How much memory there is, and how much of it is free: the machine's, a control group's, a GPU's."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import psutil
+from array_api_compat import is_torch_array
+
+from .arrays import Array, is_on_gpu
+
+# Where Linux keeps the numbers of a control group, in the newer and in the older version of them.
+GROUP_LIMIT = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+GROUP_USAGE = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
+
+
+def total_memory() -> int:
+    """Bytes of memory this process may use: the machine's, or its control group's if that is less.
+
+    Examples
+    --------
+    >>> 0 < free_memory() <= total_memory()
+    True
+    """
+    limit = _number_in(GROUP_LIMIT)
+    machine = int(psutil.virtual_memory().total)
+    return min(machine, limit) if limit else machine
+
+
+def free_memory() -> int:
+    """Bytes that can still be allocated without pushing anything out."""
+    limit, used = _number_in(GROUP_LIMIT), _number_in(GROUP_USAGE)
+    machine = int(psutil.virtual_memory().available)
+    return machine if limit is None or used is None else min(machine, limit - used)
+
+
+def free_memory_of(template: Array) -> int:
+    """Bytes free where the arrays of `template` live: on its GPU, or in the machine."""
+    if not (is_torch_array(template) and is_on_gpu(template)):
+        return free_memory()
+    import torch
+
+    free, _ = torch.cuda.mem_get_info(template.device)
+    # What torch has reserved and does not use can be allocated too.
+    return int(free + torch.cuda.memory_reserved(template.device) - torch.cuda.memory_allocated(template.device))
+
+
+def _number_in(paths: tuple[str, ...]) -> int | None:
+    """The number in the first of these files that is there and holds one; None on systems without them."""
+    for path in paths:
+        try:
+            return int(Path(path).read_text(encoding="ascii"))
+        except (OSError, ValueError):
+            continue
+    return None
