@@ -21,6 +21,7 @@ from ._command.reproduce import add_reproduce
 from ._command.table_file import read_table
 from ._command.verify import add_verify
 from ._estimators.nomad import NOMAD
+from ._program.inputs import METRICS
 from ._solving.run_state import Progress
 from .solvers import SOLVERS
 
@@ -64,7 +65,7 @@ def _add_fit(commands: Any) -> None:
     fit.set_defaults(run=_fit)
     fit.add_argument("file", type=Path, metavar="FILE", help="csv, tsv, npy or npz; one point per row")
     fit.add_argument("-K", default="auto", type=_number_or_auto, help="about n/K neighbours per point (default: auto)")
-    fit.add_argument("--metric", default="euclidean", choices=["euclidean", "precomputed", "precomputed_distance"])
+    fit.add_argument("--metric", default="euclidean", choices=METRICS)
     fit.add_argument("--header", action=argparse.BooleanOptionalAction, help="first row holds names (default: look)")
     fit.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
     fit.add_argument("--solver", default="auto", choices=list(SOLVERS), help="how to solve (default: auto)")

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from .._certificate.bounds import GRADES
-from .._solving.certificate_file import DATA_KINDS, Verification, verify_certificate
+from .._program.inputs import METRICS
+from .._solving.certificate_file import Verification, verify_certificate
 from .table_file import read_table
 
 HOLDS, DOES_NOT_HOLD = 0, 3
@@ -26,7 +27,7 @@ def add_verify(commands: Any, show: Any) -> None:
     )
     verify.add_argument("certificate", type=Path, metavar="CERT", help="file that certificate.save(path) wrote")
     verify.add_argument("file", type=Path, metavar="DATA", help="csv, tsv, npy or npz; one point per row")
-    verify.add_argument("--metric", default="euclidean", choices=list(DATA_KINDS))
+    verify.add_argument("--metric", default="euclidean", choices=METRICS)
     verify.add_argument("--header", action=argparse.BooleanOptionalAction, help="first row holds names (default: look)")
     verify.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
     verify.add_argument("--key", help="which array of an npz file to read")
