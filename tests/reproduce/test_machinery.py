@@ -368,21 +368,21 @@ def test_experiments_for_a_gpu_or_only_when_named_say_so(tmp_path, experiments, 
 
 
 def test_a_full_disk_is_one_sentence_and_keeps_what_is_done(tmp_path, experiments, capsys, monkeypatch):
-    real_write = _store._write_and_rename
+    written_whole = _store.written_whole
 
-    def write_whole(path, write):
+    def no_room_for_the_second(path):
         if path.name == "second.npz":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real_write(path, write)
+        return written_whole(path)
 
-    monkeypatch.setattr(_store, "_write_and_rename", write_whole)
+    monkeypatch.setattr(_store, "written_whole", no_room_for_the_second)
     code, _, err = run(capsys, "--all", "--out", tmp_path)
     assert code == 1
     assert err.splitlines()[-1].startswith("sknomad: error:")
     assert "second.npz cannot be written: No space left on device. What is finished is kept" in err.splitlines()[-1]
     assert experiments.third.runs == 0
     assert Page(tmp_path / "index.html").images == ["first.png"]
-    monkeypatch.setattr(_store, "_write_and_rename", real_write)
+    monkeypatch.setattr(_store, "written_whole", written_whole)
     assert run(capsys, "--all", "--out", tmp_path)[0] == 0
     assert experiments.first.runs == 1
 
@@ -390,13 +390,9 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_is_done(tmp_path, experiment
 def test_a_write_that_fails_leaves_the_old_file_and_no_rest(tmp_path):
     path = tmp_path / "file"
     _store.write_text(path, "old")
-
-    def half(file):
+    with pytest.raises(OSError, match="cannot be written: full"), _store.result_file(path) as file:  # noqa: PT012
         file.write(b"half of it")
         raise OSError(errno.ENOSPC, "full")
-
-    with pytest.raises(OSError, match="full"):
-        _store.write_whole(path, half)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
