@@ -449,17 +449,17 @@ def test_progress_tells_beginning_and_end_with_a_forecast(tmp_path, experiments)
 
 
 def test_time_left_follows_the_pace_of_what_was_computed():
-    bar = _cli_reproduce._Bar()
+    bar = _cli_reproduce.ExperimentsBar()
     steps = [
         _runner.Step("a", None, 10, 30, 1, 3),
         _runner.Step("a", _runner.Outcome("a", _runner.State.COMPUTED, seconds=20.0), 10, 30, 1, 3),
         _runner.Step("b", None, 20, 10, 2, 3),
     ]
     bar.update(steps[0])
-    assert bar._left(steps[0], 0.5) == 35  # at the pace of the forecast: half of 10, and 30
+    assert bar.seconds_left(steps[0], 0.5) == 35  # at the pace of the forecast: half of 10, and 30
     bar.update(steps[1])
     bar.update(steps[2])
-    assert bar._left(steps[2], 0.25) == 50  # twice as slow: three quarters of 40, and 20
+    assert bar.seconds_left(steps[2], 0.25) == 50  # twice as slow: three quarters of 40, and 20
 
 
 def test_the_same_arrays_give_the_same_picture(tmp_path, experiments):
