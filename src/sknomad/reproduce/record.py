@@ -10,10 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .._certificate.solution import Certificate, Solution, Status
-from .._program.gram import Gram
-from .._program.problem import KMeansSDP
-from .._solving.solve import solve
+from .. import Certificate, Gram, KMeansSDP, Solution, Status, solve
 from ..solvers import Auto
 
 Arrays = dict[str, NDArray[Any]]

@@ -8,6 +8,7 @@ from typing import Any
 
 from sklearn.utils import check_random_state
 
+from .._numerics.arrays import cuda_is_available
 from .._numerics.validation import check_choice
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
@@ -26,6 +27,7 @@ __all__ = [
     "Reference",
     "SoftAssignment",
     "configured",
+    "cuda_is_available",
     "resolve",
     "takes_weights",
 ]

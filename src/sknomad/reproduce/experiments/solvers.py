@@ -10,10 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import datasets
-from ..._certificate.bounds import certify
-from ..._points.forms import dense
-from ..._program.problem import KMeansSDP
+from ... import KMeansSDP, certify, datasets
 from ...solvers import ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions
@@ -94,7 +91,7 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
     record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count)
-    return np.asarray(dense(last.point))
+    return np.asarray(last.point.rows(0, problem.n), dtype=np.float64)
 
 
 def violations(Q: Matrix, K: float) -> list[float]:
