@@ -17,7 +17,7 @@ from ._estimators.multilayer import Layer, MultiLayerNOMAD
 from ._estimators.nomad import NOMAD
 from ._files.archive import FormatError
 from ._files.models import load
-from ._kmeans.clustering import assignment_matrix, kmeans_objective, lloyd_iterate
+from ._kmeans.clustering import assignment_matrix, inertia_bound, kmeans_objective, lloyd_iterate
 from ._kmeans.estimator import CertifiedKMeans
 from ._kmeans.proof import KMeansCertificate, certify_kmeans
 from ._manifolds.path import NOMADPath, nomad_path
@@ -62,6 +62,7 @@ __all__ = [
     "conditional_gradient",
     "cp_rank_profile",
     "diagonal_dominance_factor",
+    "inertia_bound",
     "kmeans_objective",
     "lloyd_iterate",
     "load",

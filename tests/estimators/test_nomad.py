@@ -10,8 +10,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sknomad import NOMAD, KMeansSDP, SpectralPoint, datasets
-from sknomad._manifolds.components import find_manifolds
-from sknomad._manifolds.embedding import embed, fix_signs
+from sknomad._points.components import find_manifolds
+from sknomad._points.embedding import embed, fix_signs
 from sknomad._points.forms import DensePoint
 
 

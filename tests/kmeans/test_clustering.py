@@ -23,7 +23,7 @@ from sknomad import (
     kmeans_objective,
     lloyd_iterate,
 )
-from sknomad._manifolds.embedding import embed
+from sknomad._points.embedding import embed
 from sknomad.solvers import ADMM, BurerMonteiro, ConditionalGradient, SoftAssignment
 
 IRIS_INERTIA = 78.851441

@@ -151,21 +151,21 @@ def test_experiments_for_a_gpu_or_only_when_named_say_so(tmp_path, experiments, 
 
 
 def test_a_full_disk_is_one_sentence_and_keeps_what_is_done(tmp_path, experiments, capsys, monkeypatch):
-    real_write = _store._write_and_rename
+    written_whole = _store.written_whole
 
-    def write_whole(path, write):
+    def no_room_for_the_second(path):
         if path.name == "second.npz":
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        real_write(path, write)
+        return written_whole(path)
 
-    monkeypatch.setattr(_store, "_write_and_rename", write_whole)
+    monkeypatch.setattr(_store, "written_whole", no_room_for_the_second)
     code, _, err = run(capsys, "--all", "--out", tmp_path)
     assert code == 1
     assert err.splitlines()[-1].startswith("sknomad: error:")
     assert "second.npz cannot be written: No space left on device. What is finished is kept" in err.splitlines()[-1]
     assert experiments.third.runs == 0
     assert Page(tmp_path / "index.html").images == ["first.png"]
-    monkeypatch.setattr(_store, "_write_and_rename", real_write)
+    monkeypatch.setattr(_store, "written_whole", written_whole)
     assert run(capsys, "--all", "--out", tmp_path)[0] == 0
     assert experiments.first.runs == 1
 
@@ -173,13 +173,9 @@ def test_a_full_disk_is_one_sentence_and_keeps_what_is_done(tmp_path, experiment
 def test_a_write_that_fails_leaves_the_old_file_and_no_rest(tmp_path):
     path = tmp_path / "file"
     _store.write_text(path, "old")
-
-    def half(file):
+    with pytest.raises(OSError, match="cannot be written: full"), _store.result_file(path) as file:  # noqa: PT012
         file.write(b"half of it")
         raise OSError(errno.ENOSPC, "full")
-
-    with pytest.raises(OSError, match="full"):
-        _store.write_whole(path, half)
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 
@@ -236,17 +232,17 @@ def test_progress_tells_beginning_and_end_with_a_forecast(tmp_path, experiments)
 
 
 def test_time_left_follows_the_pace_of_what_was_computed():
-    bar = _cli_reproduce._Bar()
+    bar = _cli_reproduce.ExperimentsBar()
     steps = [
         _runner.Step("a", None, 10, 30, 1, 3),
         _runner.Step("a", _runner.Outcome("a", _runner.State.COMPUTED, seconds=20.0), 10, 30, 1, 3),
         _runner.Step("b", None, 20, 10, 2, 3),
     ]
     bar.update(steps[0])
-    assert bar._left(steps[0], 0.5) == 35  # at the pace of the forecast: half of 10, and 30
+    assert bar.seconds_left(steps[0], 0.5) == 35  # at the pace of the forecast: half of 10, and 30
     bar.update(steps[1])
     bar.update(steps[2])
-    assert bar._left(steps[2], 0.25) == 50  # twice as slow: three quarters of 40, and 20
+    assert bar.seconds_left(steps[2], 0.25) == 50  # twice as slow: three quarters of 40, and 20
 
 
 def test_the_same_arrays_give_the_same_picture(tmp_path, experiments):

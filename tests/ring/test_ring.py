@@ -237,13 +237,13 @@ def test_closed_form_ends_where_the_formula_stops_being_feasible(n, K):
 @pytest.mark.parametrize(
     ("n", "K", "error", "message"),
     [
-        (10, 0.99, ValueError, "K must be a real number in [1, n=10], got 0.99."),
-        (10, 11, ValueError, "K must be a real number in [1, n=10], got 11."),
-        (10, float("nan"), ValueError, "K must be a real number in [1, n=10], got nan."),
-        (10, "3", TypeError, "K must be a real number in [1, n=10], got '3'."),
-        (10, True, TypeError, "K must be a real number in [1, n=10], got True."),
-        (10.5, 2, TypeError, "n must be an integer, got 10.5."),
-        (1, 1, ValueError, "n must be an integer of at least 2, got 1."),
+        (10, 0.99, ValueError, "K must be a real number in [1, n_samples=10], got 0.99."),
+        (10, 11, ValueError, "K must be a real number in [1, n_samples=10], got 11."),
+        (10, float("nan"), ValueError, "K must be a real number in [1, n_samples=10], got nan."),
+        (10, "3", TypeError, "K must be a real number in [1, n_samples=10], got '3' of type str."),
+        (10, True, TypeError, "K must be a real number in [1, n_samples=10], got True of type bool."),
+        (10.5, 2, TypeError, "n must be an integer >= 2, got 10.5 of type float."),
+        (1, 1, ValueError, "n must be an integer >= 2, got 1."),
     ],
 )
 def test_bad_n_or_K_is_named(optimum, n, K, error, message):
@@ -256,15 +256,19 @@ def test_bad_n_or_K_is_named(optimum, n, K, error, message):
     [
         (lambda: ring_optimum(5, 2, radius=0), ValueError, "radius must be a positive real number, got 0."),
         (lambda: ring_points(5, radius=np.nan), ValueError, "radius must be a positive real number, got nan."),
-        (lambda: ring_points(5, radius=None), TypeError, "radius must be a positive real number, got None."),
-        (lambda: torus_optimum(4, 5, 21), ValueError, "K must be a real number in [1, n=20], got 21."),
-        (lambda: torus_optimum(4, 1, 2), ValueError, "n2 must be an integer of at least 2, got 1."),
-        (lambda: torus_points("a", 3), TypeError, "n1 must be an integer, got 'a'."),
-        (lambda: cone_half_angle(0.5), ValueError, "K must be a real number in [1, n=inf], got 0.5."),
-        (lambda: diagonal_path(10, [2, 11], 3), ValueError, "K must be a real number in [1, n=10], got 11."),
+        (
+            lambda: ring_points(5, radius=None),
+            TypeError,
+            "radius must be a positive real number, got None of type NoneType.",
+        ),
+        (lambda: torus_optimum(4, 5, 21), ValueError, "K must be a real number in [1, n_samples=20], got 21."),
+        (lambda: torus_optimum(4, 1, 2), ValueError, "n2 must be an integer >= 2, got 1."),
+        (lambda: torus_points("a", 3), TypeError, "n1 must be an integer >= 2, got 'a' of type str."),
+        (lambda: cone_half_angle(0.5), ValueError, "K must be a real number >= 1, got 0.5."),
+        (lambda: diagonal_path(10, [2, 11], 3), ValueError, "K must be a real number in [1, n_samples=10], got 11."),
         (lambda: diagonal_path(10, [2], 7), ValueError, "n_diagonals must be at most n//2 + 1 = 6, got 7."),
         (lambda: inactive_K(10, [6]), ValueError, "h must be at most n//2 = 5, got 6."),
-        (lambda: inactive_K(10, [0]), ValueError, "h must be an integer of at least 1, got 0."),
+        (lambda: inactive_K(10, [0]), ValueError, "h must be an integer >= 1, got 0."),
     ],
 )
 def test_bad_argument_is_named(call, error, message):

@@ -8,12 +8,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from scipy.linalg import circulant
 from sklearn.utils.parallel import Parallel, delayed
 
 from .._numerics.arrays import Array
 from .._numerics.validation import check_integer, check_square
-from ..ring.positivity import ROUNDING, dominance_factor, three_cosines_factor
+from ..ring.positivity import ROUNDING, dominance_factor, is_circulant, three_cosines_factor
 from .symmetric_nmf import symmetric_nmf
 
 
@@ -133,12 +132,12 @@ def circulance_factor(Q: Any) -> Array:
     Parameters
     ----------
     Q : array of shape (n, n)
-        Symmetric.
+        Symmetric; the points in the order of their circle.
 
     Returns
     -------
-    array of shape (n, r) or None
-        None does not say that there is no factor.
+    array of shape (n, 3 n//2 + 1) or None
+        As for `diagonal_dominance_factor`, None is no proof that there is no factor.
 
     Examples
     --------
@@ -149,9 +148,8 @@ def circulance_factor(Q: Any) -> Array:
     (True, True)
     """
     Q = check_square(Q, "Q")
-    is_circulant = np.abs(Q - circulant(Q[:, 0])).max() <= ROUNDING
     is_feasible = Q.min() >= -ROUNDING and abs(Q[0].sum() - 1) <= ROUNDING
-    if not (is_circulant and is_feasible and np.trace(Q) <= 1.5 + ROUNDING):
+    if not (is_circulant(Q) and is_feasible and np.trace(Q) <= 1.5 + ROUNDING):
         return None
     if np.fft.fft(Q[0]).real.min() < -ROUNDING:
         return None

@@ -2,47 +2,78 @@
 
 from __future__ import annotations
 
+import argparse
+import json
 import os
 import platform
-import sys
-from typing import Any
+from dataclasses import asdict, dataclass
 
 from .._numerics.memory import free_memory, total_memory
 from .._version import __version__, installed_version
+from .command import DONE, Commands
 
-NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat", "threadpoolctl", "psutil")
+NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat", "psutil", "threadpoolctl")
 EXTRAS = {
     "matplotlib": "plot",
     "torch": "gpu",
+    "cupy": "gpu",
     "cvxpy": "reference",
+    "dask": "distributed",
     "jinja2": "report",
     "pooch": "data",
 }
 
 
-def examine() -> dict[str, Any]:
-    """Versions, linear algebra library, processors and memory, as a dictionary ready for JSON."""
-    return {
-        "sknomad": __version__,
-        "python": platform.python_version(),
-        "platform": platform.platform(),
-        "packages": {name: installed_version(name) for name in (*NEEDED, *EXTRAS)},
-        "linear_algebra": _linear_algebra(),
-        "processors": _processors(),
-        "memory_gib": _round(total_memory()),
-        "memory_free_gib": _round(free_memory()),
-    }
+def add_doctor(commands: Commands) -> None:
+    """Enter the command ``doctor``."""
+    doctor = commands.add_parser("doctor", help="versions, BLAS and memory", description="What there is to work with.")
+    doctor.set_defaults(run=_doctor)
+    doctor.add_argument("--json", action="store_true", help="print JSON")
 
 
-def describe(facts: dict[str, Any]) -> str:
+def _doctor(options: argparse.Namespace) -> int:
+    facts = examine()
+    print(json.dumps(asdict(facts), indent=2) if options.json else describe(facts))
+    return DONE
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What there is to work with."""
+
+    sknomad: str
+    python: str
+    platform: str
+    packages: dict[str, str | None]  # versions; None where not installed
+    linear_algebra: list[str]  # libraries and their threads
+    processors: int
+    memory_gib: float
+    memory_free_gib: float
+
+
+def examine() -> Facts:
+    """Versions, linear algebra library, processors and memory."""
+    return Facts(
+        sknomad=__version__,
+        python=platform.python_version(),
+        platform=platform.platform(),
+        packages={name: installed_version(name) for name in (*NEEDED, *EXTRAS)},
+        linear_algebra=_linear_algebra(),
+        processors=_processors(),
+        memory_gib=_gib(total_memory()),
+        memory_free_gib=_gib(free_memory()),
+    )
+
+
+def describe(facts: Facts) -> str:
     """The facts of `examine`, a line each, with what to install for what is missing."""
-    lines = [f"{'sknomad':<18}{facts['sknomad']}", f"{'python':<18}{facts['python']} on {facts['platform']}"]
-    for name, found in facts["packages"].items():
+    lines = [f"{'sknomad':<18}{facts.sknomad}", f"{'python':<18}{facts.python} on {facts.platform}"]
+    for name, found in facts.packages.items():
         missing = f"not installed: pip install 'sknomad[{EXTRAS[name]}]'" if name in EXTRAS else "MISSING"
         lines.append(f"{name:<18}{found or missing}")
-    lines += [f"{'BLAS':<18}{library}" for library in facts["linear_algebra"]]
-    lines.append(f"{'processors':<18}{facts['processors']}")
-    lines.append(f"{'memory':<18}{facts['memory_free_gib']} GiB free of {facts['memory_gib']} GiB")
+    lines += [f"{'BLAS':<18}{library}" for library in facts.linear_algebra]
+    lines.append(f"{'processors':<18}{facts.processors}")
+    lines.append(f"{'memory':<18}{facts.memory_free_gib} GiB free of {facts.memory_gib} GiB")
     return "\n".join(lines)
 
 
@@ -51,13 +82,11 @@ def _processors() -> int:
 
 
 def _linear_algebra() -> list[str]:
-    import numpy as np  # loads the library that is asked about
-    from threadpoolctl import threadpool_info
+    from threadpoolctl import threadpool_info  # sees what NumPy and SciPy have loaded by now
 
-    assert np.__name__ in sys.modules
     libraries = [info for info in threadpool_info() if info["user_api"] == "blas"]
     return [f"{info['internal_api']} {info['version']}, {info['num_threads']} threads" for info in libraries]
 
 
-def _round(size: int | None) -> float | None:
-    return None if size is None else round(size / 2**30, 1)
+def _gib(size: int) -> float:
+    return round(size / 2**30, 1)

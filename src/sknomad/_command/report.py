@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import shutil
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +12,7 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from .._estimators.nomad import NOMAD
+from .._files.atomic import folder_written_whole
 from .._numerics.arrays import Array
 
 
@@ -70,15 +68,9 @@ def write_run(out: Path, model: NOMAD, summary: dict[str, Any], X: Array, *, ove
     }
     if _has_matplotlib():
         writers["overview.png"] = lambda path: _write_figure(path, model, X)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    staging = Path(tempfile.mkdtemp(prefix=f".{out.name}.", dir=out.parent))
-    try:
+    with folder_written_whole(out) as folder:
         for name, write in writers.items():
-            write(staging / name)
-        staging.chmod(0o755)
-        _move_into_place(staging, out)
-    finally:
-        shutil.rmtree(staging, ignore_errors=True)
+            write(folder / name)
     return [out / name for name in writers]
 
 
@@ -88,15 +80,6 @@ def check_out(out: Path, *, overwrite: bool) -> None:
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}. Name another place.")
     if out.exists() and any(out.iterdir()) and not overwrite:
         raise ValueError(f"--out must be a new or empty folder, got {str(out)!r}. Pass --overwrite to write into it.")
-
-
-def _move_into_place(staging: Path, out: Path) -> None:
-    """One rename for a new folder; file by file, each atomically, into one that is there already."""
-    if not out.exists():
-        os.rename(staging, out)
-        return
-    for path in staging.iterdir():
-        os.replace(path, out / path.name)
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -1,4 +1,4 @@
-"""``sknomad reproduce``: its options, its progress bar and its exit code."""
+"""``sknomad reproduce``: its options, its progress and its summary."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import sys
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Self
 
-if TYPE_CHECKING:
-    from ..reproduce.runner import Outcome, Step
+from .. import reproduce
+from ..reproduce.registry import check_names
+from ..reproduce.runner import Outcome, State, Step
+from ..reproduce.store import read_json
+from .command import DONE, FAILED, INTERRUPTED, Commands, say
+from .progress_bar import ERASE_LINE, ProgressBar
 
-DONE, FAILED, INTERRUPTED = 0, 1, 130
 
-
-def add_reproduce(commands: Any) -> None:
-    """Add the command to the parser of ``sknomad``."""
+def add_reproduce(commands: Commands) -> None:
+    """Enter the command ``reproduce``."""
     command = commands.add_parser(
         "reproduce",
         help="the paper's experiments, with a verdict on each claim",
@@ -35,9 +37,6 @@ def add_reproduce(commands: Any) -> None:
 
 
 def _reproduce(options: argparse.Namespace) -> int:
-    from ..reproduce import run_experiments
-    from ..reproduce.registry import check_names
-
     if options.list:
         sys.stdout.write(_listing())
         return DONE
@@ -50,28 +49,26 @@ def _reproduce(options: argparse.Namespace) -> int:
         raise ValueError(f"--out must be a folder, got the file {str(options.out)!r}. Name another place.")
     names = None if options.all else options.names
     try:
-        with _Bar() as bar:
-            outcomes = run_experiments(
+        with ExperimentsBar() as bar:
+            outcomes = reproduce.run_experiments(
                 names, options.out, options.quick, options.device, bar.update, overwrite=options.overwrite
             )
     except KeyboardInterrupt:
-        sys.stderr.write("sknomad: interrupted; what is finished is kept, and the same command goes on from there.\n")
+        say("sknomad: interrupted; what is finished is kept, and the same command goes on from there.")
         return INTERRUPTED
     sys.stdout.write(_summary(options.out, outcomes))
     return _exit_code(outcomes, named=not options.all)
 
 
 def _exit_code(outcomes: list[Outcome], named: bool) -> int:
-    wrong = {"FAILED", "SKIPPED"} if named else {"FAILED"}
-    return FAILED if any(outcome.state.name in wrong for outcome in outcomes) else DONE
+    wrong = {State.FAILED, State.SKIPPED} if named else {State.FAILED}
+    return FAILED if any(outcome.state in wrong for outcome in outcomes) else DONE
 
 
 def _listing() -> str:
-    from ..reproduce import EXPERIMENTS, load
-
     lines = []
-    for name in EXPERIMENTS:
-        module = load(name)
+    for name in reproduce.EXPERIMENTS:
+        module = reproduce.load(name)
         needs = [*module.DATA, *(["a GPU"] if getattr(module, "NEEDS_GPU", False) else [])]
         remark = f"needs {', '.join(needs)}" if needs else ""
         if getattr(module, "ONLY_WHEN_NAMED", False):
@@ -82,12 +79,10 @@ def _listing() -> str:
 
 def _summary(out: Path, outcomes: list[Outcome]) -> str:
     """Verdicts of the experiments asked for, and where the page is."""
-    from ..reproduce.store import read_json
-
     lines, total = [], {"holds": 0, "differs": 0, "fails": 0}
     for outcome in outcomes:
         content = read_json(out / f"{outcome.name}.json")
-        if outcome.state.name in ("FAILED", "SKIPPED") or content is None:
+        if outcome.state in (State.FAILED, State.SKIPPED) or content is None:
             continue
         counts = dict.fromkeys(total, 0)
         for claim in content["claims"]:
@@ -102,29 +97,30 @@ def _summary(out: Path, outcomes: list[Outcome]) -> str:
     return "\n".join(lines) + "\n"
 
 
-class _Bar:
-    """One line that shows the experiment and the time left; on no terminal, a line for each experiment that ends."""
+class ExperimentsBar(ProgressBar):
+    """The experiment and the time left; and, terminal or not, a line for each experiment that ends."""
 
-    WIDTH, REFRESH = 24, 0.5
+    REFRESH = 0.5  # seconds between two drawings
 
     def __init__(self) -> None:
-        self.live = sys.stderr.isatty()
+        super().__init__(width=24)
         self.step: Step | None = None
         self.began = self.started = time.monotonic()
         self.forecast_done = self.spent = 0.0  # forecast and real seconds of what was computed so far
         self.stop = threading.Event()
         self.thread = threading.Thread(target=self._refresh, daemon=True)
 
-    def __enter__(self) -> _Bar:
-        if self.live:
+    def __enter__(self) -> Self:
+        if self.is_shown:
             self.thread.start()
         return self
 
-    def __exit__(self, *exception: object) -> None:
+    def erase(self) -> None:
+        """Stop drawing and leave an empty line."""
         self.stop.set()
-        if self.live:
+        if self.is_shown:
             self.thread.join()
-            sys.stderr.write("\r\x1b[K")
+        super().erase()
 
     def update(self, step: Step) -> None:
         """Take note of an experiment that begins or has ended."""
@@ -132,16 +128,20 @@ class _Bar:
             self.step, self.began = step, time.monotonic()
             return
         outcome, self.step = step.outcome, None
-        if outcome.state.name == "COMPUTED":
+        if outcome.state is State.COMPUTED:
             self.forecast_done += step.forecast
             self.spent += outcome.seconds
         text = f"{outcome.name}: {outcome.state.value}"
         if outcome.reason:
             text += f": {' '.join(outcome.reason.split())}"
-        elif outcome.state.name == "COMPUTED":
-            text += f" in {outcome.seconds:.1f} s, {_duration(self._left(step, 1.0))} left"
-        sys.stderr.write(("\r\x1b[K" if self.live else "") + text + "\n")
+        elif outcome.state is State.COMPUTED:
+            text += f" in {outcome.seconds:.1f} s, {_duration(self.seconds_left(step, 1.0))} left"
+        sys.stderr.write((ERASE_LINE if self.is_shown else "") + text + "\n")
         sys.stderr.flush()
+
+    def seconds_left(self, step: Step, share: float) -> float:
+        """Rough seconds to the end of all, once a share of the experiment is done."""
+        return self._pace() * (step.forecast * (1 - share) + step.forecast_after)
 
     def _refresh(self) -> None:
         while not self.stop.wait(self.REFRESH):
@@ -149,19 +149,14 @@ class _Bar:
             if step is None:
                 continue
             share = min((time.monotonic() - self.began) / max(step.forecast * self._pace(), 1e-9), 0.98)
-            left = self._left(step, share)
+            left = self.seconds_left(step, share)
             elapsed = time.monotonic() - self.started
-            filled = int(self.WIDTH * elapsed / max(elapsed + left, 1e-9))
-            bar = "━" * filled + "╌" * (self.WIDTH - filled)
-            sys.stderr.write(f"\r\x1b[K{bar} {step.position}/{step.total} {step.name}, {_duration(left)} left")
-            sys.stderr.flush()
+            text = f"{step.position}/{step.total} {step.name}, {_duration(left)} left"
+            self.draw(elapsed / max(elapsed + left, 1e-9), text)
 
     def _pace(self) -> float:
         """Real over forecast seconds so far: how fast this machine is."""
         return self.spent / self.forecast_done if self.forecast_done else 1.0
-
-    def _left(self, step: Step, share: float) -> float:
-        return self._pace() * (step.forecast * (1 - share) + step.forecast_after)
 
 
 def _duration(seconds: float) -> str:

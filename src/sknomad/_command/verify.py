@@ -6,18 +6,18 @@ import argparse
 import json
 import math
 from pathlib import Path
-from typing import Any
 
 from .._certificate.upper import GRADES
-from .._solving.certificate_file import DATA_KINDS, Verification, verify_certificate
+from .._program.inputs import METRICS
+from .._solving.certificate_file import Verification, verify_certificate
+from .command import DONE, NOT_PROVEN, Commands
 from .table_file import read_table
 
-HOLDS, DOES_NOT_HOLD = 0, 3
 WORDS = {"inertia": "inertia", "lower_bound": "lower bound", "lower": "lower", "upper": "upper"}
 
 
-def add_verify(commands: Any, show: Any) -> None:
-    """Enter the command; `show` puts text on standard output."""
+def add_verify(commands: Commands) -> None:
+    """Enter the command ``verify``."""
     verify = commands.add_parser(
         "verify",
         help="check somebody's certificate",
@@ -26,24 +26,23 @@ def add_verify(commands: Any, show: Any) -> None:
     )
     verify.add_argument("certificate", type=Path, metavar="CERT", help="file that certificate.save(path) wrote")
     verify.add_argument("file", type=Path, metavar="DATA", help="csv, tsv, npy or npz; one point per row")
-    verify.add_argument("--metric", default="euclidean", choices=list(DATA_KINDS))
+    verify.add_argument("--metric", default="euclidean", choices=METRICS)
     verify.add_argument("--header", action=argparse.BooleanOptionalAction, help="first row holds names (default: look)")
     verify.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
     verify.add_argument("--key", help="which array of an npz file to read")
     verify.add_argument("--grade", choices=list(GRADES), help="strength of the proof to compute (default: as claimed)")
     verify.add_argument("--json", action="store_true", help="print JSON")
-    verify.set_defaults(run=lambda options: run_verify(options, show))
+    verify.set_defaults(run=_verify)
 
 
-def run_verify(options: argparse.Namespace, show: Any) -> int:
-    """Check and report; the exit code."""
+def _verify(options: argparse.Namespace) -> int:
     table = read_table(options.file, header=options.header, label_column=options.label_column, key=options.key)
     result = verify_certificate(options.certificate, table.X, metric=options.metric, grade=options.grade)
-    show(json.dumps(summarise(result, len(table.X)), indent=2) if options.json else describe(result, len(table.X)))
-    return HOLDS if result.holds else DOES_NOT_HOLD
+    print(json.dumps(summarise(result, len(table.X)), indent=2) if options.json else describe(result, len(table.X)))
+    return DONE if result.holds else NOT_PROVEN
 
 
-def summarise(result: Verification, rows: int) -> dict[str, Any]:
+def summarise(result: Verification, rows: int) -> dict[str, object]:
     """For JSON; unknown numbers are None."""
     return {
         "holds": result.holds,

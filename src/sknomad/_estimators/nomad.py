@@ -11,12 +11,12 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._manifolds.choice import choose
-from .._manifolds.components import find_manifolds, name_manifolds
 from .._manifolds.extend import extend
 from .._manifolds.order import find_order
 from .._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
+from .._points.components import find_manifolds, name_manifolds
 from .._points.unweighted import plain
 from .._program.duplicates import read_groups
 from .._program.gram import Gram

@@ -8,14 +8,12 @@ so whatever happens on the way leaves the old file as it was.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import io
 import json
 import math
 import os
 import re
-import secrets
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -24,6 +22,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 
 from .._numerics.arrays import Array, to_numpy
+from .atomic import written_whole
 
 FIRST_LINE = re.compile(rb"sknomad-([a-z]{1,20})-([0-9]{1,6})\n")
 LONGEST_LINE = 40
@@ -72,23 +71,13 @@ def write_archive(path: str | os.PathLike[str], kind: Kind, header: Any, arrays:
     arrays : mapping of str to array
         Of truth values, integers, floats or text.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     line = f"sknomad-{kind.name}-{kind.newest}\n".encode()
-    try:
-        with temporary.open("w+b") as file:
-            file.write(line + bytes(DIGEST_SIZE))
-            _write_zip(file, header, arrays)
-            digest = _digest(file, line)
-            file.seek(len(line))
-            file.write(digest)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise
+    with written_whole(path) as file:
+        file.write(line + bytes(DIGEST_SIZE))
+        _write_zip(file, header, arrays)
+        digest = _digest(file, line)
+        file.seek(len(line))
+        file.write(digest)
 
 
 def _write_zip(file: IO[bytes], header: Any, arrays: Mapping[str, Array]) -> None:

@@ -57,7 +57,28 @@ def kmeans_objective(X: Any, labels: Any) -> float:
 
 
 def inertia_bound(gram: Gram, upper: float) -> float:
-    """The least inertia that an upper bound on ``<D, Q>`` allows, ``tr D`` rounded down; 0 where nothing is known."""
+    """The least inertia that an upper bound on ``<D, Q>`` allows to any clustering into at most ``K`` clusters.
+
+    It is ``tr D - upper``, with ``tr D`` rounded down.
+
+    Parameters
+    ----------
+    gram : Gram
+    upper : float
+        Such as ``solution.certificate.upper``.
+
+    Returns
+    -------
+    float
+        0 where nothing is known.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, KMeansSDP, solve
+    >>> gram = Gram.from_data([[0.0], [1.0], [10.0], [11.0]])
+    >>> round(inertia_bound(gram, solve(KMeansSDP(gram, 2), tol=1e-6).certificate.upper), 2)
+    1.0
+    """
     if math.isinf(upper):
         return 0.0
     rounding = 4 * gram.n * UNIT_ROUNDOFF * abs(gram.trace) + gram.n * gram.forming_error

@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from .._manifolds.components import in_order
 from .._numerics.arrays import Array, is_sparse
+from .._points.components import in_order
 from .._points.forms import Point
 from .._program.gram import Gram
 from .clustering import kmeans_objective, memberships

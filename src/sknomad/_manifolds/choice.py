@@ -12,6 +12,7 @@ from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from .._numerics.arrays import Array, is_sparse
+from .._points.components import in_order
 from .._points.forms import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
@@ -21,7 +22,6 @@ from .._solving.rough import rough_iterate
 from .._solving.solution import Status
 from .._solving.solve import solve
 from ..solvers import ADMM
-from .components import in_order
 from .linkage import SMALLEST_SHARE, LinkageTree, linkage_tree
 
 # The grid: half octaves of K, from few and large patches to patches of a handful of points.

@@ -16,8 +16,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from .._numerics.arrays import Array, row_slices, to_numpy
+from .._points.components import in_order
 from .._points.forms import Point, SoftPoint
-from .components import in_order
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.
 BLOCK_ROWS = 512

@@ -15,7 +15,7 @@ from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_K
 from .._points.forms import dense
-from .._program.gram import Gram
+from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
 from .._solving.run_state import Progress
 from .._solving.solution import Solution
@@ -26,7 +26,6 @@ from .linkage import linkage_tree
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-METRICS = ("euclidean", "precomputed", "precomputed_distance")
 # Points are in one part if similarities above a hundredth link them.
 LINKED = 2.0
 
@@ -118,10 +117,7 @@ def nomad_path(
     [1, 2]
     """
     check_choice(metric, "metric", METRICS)
-    if metric == "euclidean":
-        gram = Gram.from_data(X)
-    else:
-        gram = Gram.from_kernel(X) if metric == "precomputed" else Gram.from_distances(X)
+    gram = make_gram(X, metric)
     values = _check_values(K_values, gram.n)
     found: list[dict[str, Any]] = []
     start: Iterate | None = None

@@ -104,7 +104,12 @@ def choose_device(device: Device, n: int) -> Array:
 
 
 def cuda_is_available() -> bool:
-    """Whether torch is installed and sees a CUDA device; asked without importing torch where it is not installed."""
+    """Whether torch is installed and sees a CUDA device; asked without importing torch where it is not installed.
+
+    Examples
+    --------
+    >>> device = "cuda" if cuda_is_available() else "cpu"
+    """
     if find_spec("torch") is None:
         return False
     import torch

@@ -24,6 +24,7 @@ from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_nu
 from .._numerics.validation import check_choice
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
+from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
 from .._version import __version__
 from .checkpoint import fingerprint
@@ -33,11 +34,6 @@ CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wr
 
 # Differences between machines in the last digits, as a multiple of the usual estimate of rounding.
 ROUNDING = 64
-DATA_KINDS: dict[str, Any] = {
-    "euclidean": Gram.from_data,
-    "precomputed": Gram.from_kernel,
-    "precomputed_distance": Gram.from_distances,
-}
 
 
 @dataclass(frozen=True)
@@ -129,7 +125,7 @@ def verify_certificate(
     ...     verify_certificate(path, X).holds, verify_certificate(path, [[0.0], [9.0], [10.0], [11.0]]).holds
     (True, False)
     """
-    check_choice(metric, "metric", DATA_KINDS)
+    check_choice(metric, "metric", METRICS)
     archive = read_archive(path, CERTIFICATE)
     gram = _gram_of(X, metric, sample_weight, archive.arrays)
     try:
@@ -141,14 +137,14 @@ def verify_certificate(
 
 def _gram_of(X: Any, metric: str, sample_weight: Any, arrays: dict[str, Array]) -> Gram:
     """Of the points that the certificate speaks of: equal ones are one where it has weights, as in `NOMAD`."""
-    plain = DATA_KINDS[metric](X)  # with all checks of the data
+    plain = make_gram(X, metric)  # with all checks of the data
     if "roots" not in arrays and sample_weight is None:
         return plain
     table: Any = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     groups = read_groups(sample_weight, table, metric)
     gram = plain
     if groups is not None:
-        gram = DATA_KINDS[metric](groups.merged(table, pairwise=metric != "euclidean"), weights=groups.weights)
+        gram = make_gram(groups.merged(table, pairwise=metric != "euclidean"), metric, groups.weights)
     found = arrays.get("roots")
     if (found is None) != (gram.roots is None) or (found is not None and not _same_weights(found, gram.roots)):
         raise ValueError(

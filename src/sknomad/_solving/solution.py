@@ -11,7 +11,10 @@ from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array
+from .._points.components import find_manifolds
+from .._points.embedding import embed
 from .._points.forms import MixedPoint, dense
+from .._points.unweighted import plain
 from .._program.problem import KMeansSDP
 
 
@@ -50,6 +53,53 @@ class Solution:
     def is_certified(self) -> bool:
         """Whether the requested gap was proven."""
         return self.status is Status.CERTIFIED
+
+    @property
+    def unmixed_Q(self) -> Array:
+        """``Q`` before the mixing that made it feasible, which touches every entry, as a dense n x n array."""
+        return dense(self.point.unmixed)
+
+    def manifolds(self, threshold: float = 1e-2) -> Array:
+        """Label of each point's manifold: its component in the graph of the entries of ``Q`` that count.
+
+        Parameters
+        ----------
+        threshold : float, default=1e-2
+            Entries above this share of the largest connect points.
+
+        Returns
+        -------
+        array of shape (n,)
+            Labels from 0, in the order in which the manifolds first appear.
+
+        Examples
+        --------
+        >>> from sknomad import Gram, KMeansSDP, solve
+        >>> solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)).manifolds().tolist()
+        [0, 0, 1, 1]
+        """
+        return find_manifolds(plain(self.point.unmixed, self.problem.gram.roots), threshold)
+
+    def embedding(self, n_components: int = 2, labels: Array | None = None) -> Array:
+        """Coordinates of the points: the leading eigenvectors of ``Q - J``, scaled by the roots of their eigenvalues.
+
+        Parameters
+        ----------
+        n_components : int, default=2
+        labels : array of shape (n,), optional
+            Manifolds to be embedded each by itself, such as those of `manifolds`; by default all points together.
+
+        Returns
+        -------
+        array of shape (n, n_components)
+
+        Examples
+        --------
+        >>> from sknomad import Gram, KMeansSDP, solve
+        >>> solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)).embedding(1).round(2).tolist()
+        [[-0.5], [-0.5], [0.5], [0.5]]
+        """
+        return embed(self.point, n_components, labels, self.problem.gram.roots)
 
     def save_certificate(self, path: str | os.PathLike[str]) -> None:
         """Write bounds and what proves them to a file that others check from the data: ``sknomad verify FILE DATA``.

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import datasets
-from .._manifolds.embedding import embed
 from ..plot import point_colours
 from .claims import Claim, Verdict, judge
 from .figure_parts import matrix, mosaic, scatter, thumbnails
@@ -28,7 +27,7 @@ def compute_digit(digit: int, quick: bool, device: str, seed: int) -> Arrays:
     record = Record(seed=seed, device=device)
     digits = datasets.fetch_mnist(digit, SIZES[quick], random_state=seed)
     solution = record.solve(f"digit {digit}", digits.data, K, 1e-3)
-    record["images"], record["Q"], record["embedding"] = digits.images, solution.Q, embed(solution.point, 2)
+    record["images"], record["Q"], record["embedding"] = digits.images, solution.Q, solution.embedding()
     record["plane"] = principal_plane(digits.data)
     for name, values in features(digits.images).items():
         record[f"feature/{name}"] = values

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import plot
 from .record import Arrays
-from .store import write_whole
+from .store import result_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -75,7 +75,7 @@ def draw_figure(module: Any, arrays: Arrays) -> Figure:
 def write_figure(drawn: Figure, folder: Path, name: str) -> None:
     """Write ``NAME.png`` and ``NAME.svg``; the same arrays give the same files."""
     with look():
-        write_whole(folder / f"{name}.png", lambda file: drawn.savefig(file, format="png", dpi=DPI))
-        write_whole(
-            folder / f"{name}.svg", lambda file: drawn.savefig(file, format="svg", dpi=DPI, metadata={"Date": None})
-        )
+        with result_file(folder / f"{name}.png") as file:
+            drawn.savefig(file, format="png", dpi=DPI)
+        with result_file(folder / f"{name}.svg") as file:
+            drawn.savefig(file, format="svg", dpi=DPI, metadata={"Date": None})

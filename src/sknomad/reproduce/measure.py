@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-from .._manifolds.embedding import fix_signs
+from sklearn.utils.extmath import svd_flip
 
 Array = NDArray[np.float64]
 
@@ -47,7 +46,7 @@ def circulance_error(Q: Array) -> float:
 def principal_plane(X: Array) -> Array:
     """First two principal components of the rows of `X`."""
     left, singular, _ = np.linalg.svd(X - X.mean(axis=0), full_matrices=False)
-    return fix_signs(left[:, :2] * singular[:2])
+    return svd_flip(left[:, :2] * singular[:2], None)[0]
 
 
 def nearest(points: Array, count: int) -> NDArray[np.intp]:

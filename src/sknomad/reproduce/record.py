@@ -10,11 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.exceptions import ConvergenceWarning
 
-from .._certificate.certificate import Certificate
-from .._program.gram import Gram
-from .._program.problem import KMeansSDP
-from .._solving.solution import Solution, Status
-from .._solving.solve import solve
+from .. import Certificate, Gram, KMeansSDP, Solution, Status, solve
 from ..solvers import Auto
 
 Arrays = dict[str, NDArray[Any]]

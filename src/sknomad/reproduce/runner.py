@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from .._numerics.arrays import cuda_is_available
-from ..datasets.images import DataUnavailableError
+from ..datasets import DataUnavailableError
+from ..solvers import cuda_is_available
 from . import store as _store
 from .figure_style import draw_figure, write_figure
 from .page import check_can_write, write_page

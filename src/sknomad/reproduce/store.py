@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
-import os
 import platform
-import tempfile
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import IO, Any
 from zipfile import BadZipFile
 
 import numpy as np
 
+from .._files.atomic import written_whole
 from .._version import __version__, installed_version
 from .record import Arrays
 
@@ -25,14 +25,16 @@ PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "matplotlib")
 def versions() -> dict[str, str]:
     """Versions of this library, of Python and of what the numbers depend on."""
     found = {name: installed_version(name) for name in PACKAGES}
-    known = {name: version for name, version in found.items() if version is not None}
-    return {"sknomad": __version__, "python": platform.python_version(), **known}
+    here = {"sknomad": __version__, "python": platform.python_version()}
+    return here | {name: version for name, version in found.items() if version is not None}
 
 
-def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    """Write a file beside its place and rename it: nobody ever sees half of it, and a full disk leaves no rest."""
+@contextlib.contextmanager
+def result_file(path: Path) -> Iterator[IO[bytes]]:
+    """Context with a file to write: nobody ever sees half of it, and a full disk is said in a sentence."""
     try:
-        _write_and_rename(path, write)
+        with written_whole(path) as file:
+            yield file
     except OSError as error:
         raise OSError(
             f"{path} cannot be written: {error.strerror or error}. What is finished is kept; make room for the rest "
@@ -40,23 +42,10 @@ def write_whole(path: Path, write: Callable[[BinaryIO], Any]) -> None:
         ) from error
 
 
-def _write_and_rename(path: Path, write: Callable[[BinaryIO], Any]) -> None:
-    handle, temporary = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            write(file)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def write_text(path: Path, text: str) -> None:
     """Write text in UTF-8, whole or not at all."""
-    write_whole(path, lambda file: file.write(text.encode()))
+    with result_file(path) as file:
+        file.write(text.encode())
 
 
 def write_json(path: Path, content: Any) -> None:
@@ -69,7 +58,8 @@ def write_arrays(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
     if FACTS in arrays:
         raise ValueError(f"arrays must not use the name {FACTS!r}, which is taken.")
     contents: dict[str, Any] = {**arrays, FACTS: np.array(json.dumps(facts))}
-    write_whole(path, lambda file: np.savez_compressed(file, **contents))
+    with result_file(path) as file:
+        np.savez_compressed(file, **contents)
 
 
 def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]] | None:

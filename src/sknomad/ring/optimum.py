@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import circulant
 
-from .program import Array, best_row, check_count, check_K, check_radius, ring_kernel, ring_orbits, torus_orbits
+from .._numerics.validation import check_integer, check_K, check_real
+from .program import Array, best_row, check_radius, ring_kernel, ring_orbits, torus_orbits
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +91,7 @@ def ring_points(n: int, *, radius: float = 1.0) -> Array:
            [-1.,  0.],
            [ 0., -1.]])
     """
-    angle = 2 * np.pi * np.arange(check_count("n", n)) / n
+    angle = 2 * np.pi * np.arange(check_integer(n, "n", 2)) / n
     return check_radius(radius) * np.column_stack([np.cos(angle), np.sin(angle)])
 
 
@@ -111,7 +112,7 @@ def torus_points(n1: int, n2: int) -> Array:
     >>> torus_points(3, 5).shape
     (15, 4)
     """
-    n1, n2 = check_count("n1", n1), check_count("n2", n2)
+    n1, n2 = check_integer(n1, "n1", 2), check_integer(n2, "n2", 2)
     return np.hstack([np.repeat(ring_points(n1), n2, axis=0), np.tile(ring_points(n2), (n1, 1))])
 
 
@@ -146,7 +147,7 @@ def ring_optimum(n: int, K: float, *, radius: float = 1.0) -> RingSolution:
     >>> solution.n_active_modes(), solution.half_width
     (11, 9)
     """
-    n = check_count("n", n)
+    n = check_integer(n, "n", 2)
     orbits = ring_orbits(n)
     row = best_row(ring_kernel(n), orbits, check_K(K, n))[orbits.label]
     return _ring_solution(row, K, radius)
@@ -166,12 +167,8 @@ def ring_closed_form(n: int, K: float, *, radius: float = 1.0) -> RingSolution:
 
     Parameters
     ----------
-    n : int
-        Number of points, at least 2.
-    K : float
-        Trace of ``Q``, in ``[1, n]``.
-    radius : float
-        Of the circle.
+    n, K, radius : int, float, float
+        As for `ring_optimum`.
 
     Returns
     -------
@@ -187,7 +184,7 @@ def ring_closed_form(n: int, K: float, *, radius: float = 1.0) -> RingSolution:
     >>> ring_closed_form(100, 2).value
     50.0
     """
-    n = check_count("n", n)
+    n = check_integer(n, "n", 2)
     K = check_K(K, n)
     u = np.cos(2 * np.pi * np.arange(n) / n)
     one_mode, two_modes, neighbours = _closed_form_ranges(n)
@@ -228,7 +225,7 @@ def torus_optimum(n1: int, n2: int, K: float) -> TorusSolution:
     >>> round(torus_optimum(6, 6, 5).value, 9)
     41.0
     """
-    n1, n2 = check_count("n1", n1), check_count("n2", n2)
+    n1, n2 = check_integer(n1, "n1", 2), check_integer(n2, "n2", 2)
     K = check_K(K, n1 * n2)
     gram = np.add.outer(np.cos(2 * np.pi * np.arange(n1) / n1), np.cos(2 * np.pi * np.arange(n2) / n2))
     orbits = torus_orbits(n1, n2)
@@ -259,7 +256,7 @@ def cone_half_angle(K: float) -> float:
     >>> round(cone_half_angle(2) / np.pi, 12)
     0.25
     """
-    return float(np.arccos(1 / np.sqrt(check_K(K, np.inf))))
+    return float(np.arccos(1 / np.sqrt(check_real(K, "K", 1, np.inf, "a real number >= 1"))))
 
 
 def _closed_form_ranges(n: int) -> tuple[float, float, float]:

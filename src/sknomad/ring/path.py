@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .program import Array, Orbits, best_row, check_count, check_K, ring_kernel, ring_orbits, solve_lags
+from .._numerics.validation import check_integer, check_K
+from .program import Array, Orbits, best_row, ring_kernel, ring_orbits, solve_lags
 
 # Relative to the main diagonal. A vanished diagonal comes out of the simplex method as an exact zero; the smallest
 # nonzero one at a kink (n=100) is 2e-8.
@@ -56,7 +57,7 @@ def diagonal_path(n: int, K_values: ArrayLike, n_diagonals: int) -> Array:
            [0.5  , 0.25 ],
            [1.   , 0.   ]])
     """
-    n, n_diagonals = check_count("n", n), check_count("n_diagonals", n_diagonals, least=1)
+    n, n_diagonals = check_integer(n, "n", 2), check_integer(n_diagonals, "n_diagonals", 1)
     if n_diagonals > n // 2 + 1:
         raise ValueError(
             f"n_diagonals must be at most n//2 + 1 = {n // 2 + 1}, got {n_diagonals}. "
@@ -93,7 +94,7 @@ def ring_path(n: int) -> RingPath:
     >>> ring_path(6).K
     array([1., 2., 3., 6.])
     """
-    n = check_count("n", n)
+    n = check_integer(n, "n", 2)
     orbits, kernel = ring_orbits(n), ring_kernel(n)
     flat, identity = np.ones(n // 2 + 1), n * np.eye(n // 2 + 1)[0]
     kinks, chords = [flat], [(flat, identity)]
@@ -135,7 +136,7 @@ def inactive_K(n: int, h_values: Sequence[int]) -> InactiveK:
     >>> inactive_K(10, [1, 2, 5]).first
     array([10.,  5.,  2.])
     """
-    n = check_count("n", n)
+    n = check_integer(n, "n", 2)
     h = np.array([_check_lag(value, n) for value in h_values], dtype=np.intp)
     path = ring_path(n)
     vanished = path.diagonals[:, h] <= VANISHED * path.diagonals[:, :1]
@@ -146,7 +147,7 @@ def inactive_K(n: int, h_values: Sequence[int]) -> InactiveK:
 
 
 def _check_lag(h: int, n: int) -> int:
-    lag = check_count("h", h, least=1)
+    lag = check_integer(h, "h", 1)
     if lag > n // 2:
         raise ValueError(f"h must be at most n//2 = {n // 2}, got {lag}. The h- and (n-h)-diagonals are equal.")
     return lag

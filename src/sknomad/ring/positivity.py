@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.linalg import circulant
 
-from .program import Array, check_count, check_K, check_radius
+from .._numerics.validation import check_integer, check_K
+from .program import Array, check_radius
 
 Window = tuple[int, float]  # number of points of an arc, minus 1, and steepness of the cosine on it
 
@@ -47,7 +48,7 @@ def completely_positive_factor(Q: ArrayLike) -> Array:
     K = float(np.trace(Q))
     if Q.diagonal().min() >= 0.5 - ROUNDING:
         return dominance_factor(Q)
-    if K <= 1.5 + ROUNDING and np.abs(Q - circulant(Q[:, 0])).max() <= ROUNDING:
+    if K <= 1.5 + ROUNDING and is_circulant(Q):
         return three_cosines_factor(Q[0])
     raise ValueError(
         "Q must be circulant with trace at most 3/2, or have every diagonal entry at least 1/2, "
@@ -69,6 +70,11 @@ def _check_feasible(Q: ArrayLike) -> Array:
         if not error <= ROUNDING:  # also catches NaN
             raise ValueError(f"Q must be {rule}, got an error of {error:.1e}. Repair Q first.")
     return np.maximum(Q, 0.0)
+
+
+def is_circulant(Q: Array) -> bool:
+    """Whether every column of ``Q`` is the one before it moved down by one, up to rounding."""
+    return bool(np.abs(Q - circulant(Q[:, 0])).max() <= ROUNDING)
 
 
 def dominance_factor(Q: Array) -> Array:
@@ -135,12 +141,8 @@ def best_completely_positive(n: int, K: float, *, radius: float = 1.0) -> Comple
 
     Parameters
     ----------
-    n : int
-        Number of points on the circle.
-    K : float
-        Trace of ``Q``, in ``[1, n]``.
-    radius : float
-        Of the circle.
+    n, K, radius : int, float, float
+        Points on the circle, trace of ``Q`` and radius, as for `ring_optimum`.
 
     Returns
     -------
@@ -152,7 +154,7 @@ def best_completely_positive(n: int, K: float, *, radius: float = 1.0) -> Comple
     >>> round(best.value, 5)  # the relaxation itself reaches 50
     47.28661
     """
-    n = check_count("n", n)
+    n = check_integer(n, "n", 2)
     K, scale = check_K(K, n), check_radius(radius) ** 2
     # Weak duality: for any price, the maximum over windows of value - price (k - K) bounds every mixture, and the
     # two windows between which the bisection on the price is caught mix to a feasible point. Both ends meet to
@@ -186,12 +188,8 @@ def best_completely_positive_value(n: int, K: float, *, radius: float = 1.0) -> 
 
     Parameters
     ----------
-    n : int
-        Number of points on the circle.
-    K : float
-        Trace of ``Q``, in ``[1, n]``.
-    radius : float
-        Of the circle.
+    n, K, radius : int, float, float
+        As for `best_completely_positive`.
 
     Returns
     -------

@@ -6,14 +6,15 @@ the lag between two points. Such matrices share the Fourier basis: ``Q`` is its 
 Reflections (and the swap of the circles of a square torus) tie lags together in orbits, and modes in the same way.
 """
 
-import numbers
-import operator
+import math
+import sys
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import OptimizeResult, linprog
+
+from .._numerics.validation import check_real
 
 Array = NDArray[np.float64]
 
@@ -22,39 +23,9 @@ TOLERANCE = 1e-10
 INFEASIBLE = 2  # linprog's status code
 
 
-def check_count(name: str, count: Any, least: int = 2) -> int:
-    """Return ``count`` as an int, or say why it cannot be a number of points."""
-    try:
-        number = operator.index(count)
-    except TypeError:
-        raise TypeError(f"{name} must be an integer, got {count!r}. Round it first.") from None
-    if isinstance(count, bool) or number < least:
-        raise ValueError(f"{name} must be an integer of at least {least}, got {count!r}. Use more points.")
-    return number
-
-
-def check_K(K: Any, n: float) -> float:
-    """Return ``K`` as a float in ``[1, n]``, or say why it is not one."""
-    rule = f"K must be a real number in [1, n={n}]"
-    number = _check_real(rule, K)
-    if not 1 <= number <= n:  # also catches NaN
-        raise ValueError(f"{rule}, got {K}. K is the trace of Q: 1 gives J, n gives the identity.")
-    return number
-
-
-def check_radius(radius: Any) -> float:
-    """Return ``radius`` as a positive float, or say why it is not one."""
-    rule = "radius must be a positive real number"
-    number = _check_real(rule, radius)
-    if not 0 < number < np.inf:
-        raise ValueError(f"{rule}, got {radius}. Use 1 for the unit circle.")
-    return number
-
-
-def _check_real(rule: str, number: Any) -> float:
-    if isinstance(number, bool) or not isinstance(number, numbers.Real):
-        raise TypeError(f"{rule}, got {number!r}. Pass one int or float.")
-    return float(number)
+def check_radius(radius: float) -> float:
+    """`radius` as a positive float, or an error that says why it is not one."""
+    return check_real(radius, "radius", math.nextafter(0, 1), sys.float_info.max, "a positive real number")
 
 
 @dataclass(frozen=True, eq=False)

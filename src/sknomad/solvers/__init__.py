@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from .._numerics.arrays import cuda_is_available
 from ._admm import ADMM
 from ._auto import Auto
 from ._burer_monteiro import BurerMonteiro
@@ -21,6 +22,7 @@ __all__ = [
     "SoftAssignment",
     "Solver",
     "configured",
+    "cuda_is_available",
     "resolve",
     "takes_weights",
 ]

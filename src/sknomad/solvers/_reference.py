@@ -72,6 +72,10 @@ class Reference:
         entries = problem.n * (problem.n + 1) // 2
         return entries * FIRST_ORDER_BYTES if self.solver in FIRST_ORDER else entries**2 * INTERIOR_POINT_BYTES
 
+    def prepare(self, problem: KMeansSDP) -> None:
+        """Have CVXPY translate `problem` now: it keeps the translation, and `iterates` is then the solver's time."""
+        translated(problem).problem.get_problem_data(self.solver)
+
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the one answer of the solver; `start` is of no use to it."""
         import cvxpy

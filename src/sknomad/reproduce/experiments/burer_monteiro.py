@@ -8,10 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import datasets
-from ..._certificate.certify import certify
-from ..._program.gram import Gram
-from ..._program.problem import KMeansSDP
+from ... import FactorPoint, Gram, KMeansSDP, certify, datasets
 from ...ring import best_completely_positive_value, ring_optimum
 from ...solvers import BurerMonteiro
 from ..claims import Claim, Verdict, judge
@@ -66,14 +63,15 @@ def low_rank(problem: KMeansSDP, rank: str, optimum: Any) -> dict[str, Any]:
     started = time.perf_counter()
     *_, last = itertools.islice(BurerMonteiro(rank, random_state=SEED).iterates(problem), MOST_STEPS)
     seconds = time.perf_counter() - started
-    Y = last.point.Y  # type: ignore[attr-defined]
+    assert isinstance(last.point, FactorPoint)
+    Y = last.point.Y
     Q = Y @ Y.T
     return {
         "Q": Q,
         "rank": Y.shape[1],
         "error": float(np.linalg.norm(Q - optimum) / np.linalg.norm(optimum)),
         "lower": certify(problem, last).lower,
-        "hard": float(np.mean(last.point.as_soft().V.max(axis=1) > HARD)),  # type: ignore[attr-defined]
+        "hard": float(np.mean(last.point.as_soft().V.max(axis=1) > HARD)),
         "seconds": seconds,
     }
 

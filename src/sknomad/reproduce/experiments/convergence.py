@@ -8,11 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ... import datasets
-from ..._certificate.iterate import Iterate
-from ..._numerics.arrays import to_numpy
-from ..._points.forms import Point
-from ..._program.gram import Gram
+from ... import Gram, Iterate, datasets
 from ...solvers import ADMM, ConditionalGradient
 from ..claims import Claim, Verdict, judge
 from ..figure_parts import MUTED, PALETTE, figure, styled
@@ -65,19 +61,18 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
 
 def measure(iterate: Iterate, gram: Gram) -> tuple[float, float]:
     """Root mean square of the negative entries of ``Q``, and its value."""
-    return negative_rmse(iterate.point), iterate.point.value(gram)
+    point = iterate.point
+    return negative_rmse(np.asarray(point.rows(0, point.n), dtype=np.float64)), point.value(gram)
 
 
-def negative_rmse(point: Point) -> float:
+def negative_rmse(Q: NDArray[np.float64]) -> float:
     """Root mean square of the negative entries, over those alone; 0 where there are none.
 
     Examples
     --------
-    >>> from sknomad import DensePoint
-    >>> negative_rmse(DensePoint(np.array([[1.0, -0.3], [-0.4, 1.0]]))).__round__(4)
+    >>> round(negative_rmse(np.array([[1.0, -0.3], [-0.4, 1.0]])), 4)
     0.3536
     """
-    Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
     negative = Q[Q < 0]
     return float(np.sqrt(np.mean(negative**2))) if negative.size else 0.0
 

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ... import datasets
-from ..._algorithms.completely_positive import cp_rank_profile
+from ... import cp_rank_profile, datasets
 from ...ring import best_completely_positive_value, ring_optimum
 from ..claims import Claim, Verdict, judge
 from ..figure_parts import INK, PALETTE, figure, styled

@@ -11,8 +11,6 @@ from scipy.sparse.csgraph import dijkstra
 from sklearn.preprocessing import StandardScaler
 
 from ... import datasets
-from ..._numerics.arrays import to_numpy
-from ..._points.forms import Point
 from ...metrics import bullseye_score, graph_geodesics
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions
@@ -65,7 +63,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
                 solution = record.solve(f"{name}, noise {noise}, draw {draw}", noisy, len(X) / n_neighbors, tol=TOL)
                 for m, method in enumerate(methods):
                     if method == NOMAD:
-                        distances = nomad_geodesics(solution.point.unmixed)
+                        distances = nomad_geodesics(solution.unmixed_Q)
                         parts[i, j] = count_parts(distances)
                     else:
                         points = noisy if method == NO_EMBEDDING else plane(method, noisy, n_neighbors, draw)
@@ -102,17 +100,15 @@ def with_noise(X: Matrix, noise: float, rng: np.random.Generator) -> Matrix:
     return in_few_dimensions(np.hstack([X, noise * rng.standard_normal((n, 5 * d))]))
 
 
-def nomad_geodesics(point: Point, threshold: float = THRESHOLD) -> Matrix:
+def nomad_geodesics(Q: Matrix, threshold: float = THRESHOLD) -> Matrix:
     """Shortest paths along the entries of ``Q`` that count, of length ``Q_ii + Q_jj - 2 Q_ij`` each.
 
     Examples
     --------
-    >>> from sknomad import DensePoint
     >>> chain = np.array([[0.7, 0.3, 0.0], [0.3, 0.4, 0.3], [0.0, 0.3, 0.7]])
-    >>> nomad_geodesics(DensePoint(chain)).round(3)[0].tolist()
+    >>> nomad_geodesics(chain).round(3)[0].tolist()
     [0.0, 0.5, 1.0]
     """
-    Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
     i, j = np.nonzero(np.greater_equal(Q, threshold * Q.max()))
     diagonal = np.diag(Q)
     lengths = np.maximum(diagonal[i] + diagonal[j] - 2 * Q[i, j], 0.0)

@@ -9,10 +9,7 @@ from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ... import datasets
-from ..._kmeans.clustering import kmeans_objective
-from ..._kmeans.proof import certify_kmeans
-from ..._manifolds.components import find_manifolds
+from ... import certify_kmeans, datasets, kmeans_objective
 from ...metrics import hardness
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
@@ -79,7 +76,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record["data"] = list(data)
     for name, (X, truth, K) in data.items():
         solution = record.solve(name, X, K, tol=1e-6, max_iter=20_000)
-        labels = find_manifolds(solution.point.unmixed, SAME_CLUSTER)
+        labels = solution.manifolds(SAME_CLUSTER)
         inertia, typical = lloyd(X, K, QUICK_STARTS if quick else STARTS)
         proof, other = (
             certify_kmeans(X, found, n_clusters=K, tol=TOL, grade="verified") for found in (labels, typical)
@@ -97,7 +94,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
 def _two_rings(record: Record, n: int) -> None:
     X, truth = datasets.two_rings(n)
     solution = record.solve("two rings", X, 16)
-    record["rings/nomad"] = adjusted_rand_score(truth, find_manifolds(solution.point.unmixed, 1e-2))
+    record["rings/nomad"] = adjusted_rand_score(truth, solution.manifolds())
     labels = [KMeans(K, n_init=10, random_state=SEED).fit(X).labels_ for K in (2, 16)]
     record["rings/kmeans"] = [adjusted_rand_score(truth, found) for found in labels]
 

@@ -10,10 +10,7 @@ from sklearn.cluster import KMeans
 from sklearn.decomposition import PCA
 from sklearn.neighbors import NearestNeighbors
 
-from ... import datasets
-from ..._kmeans.clustering import inertia_bound
-from ..._manifolds.embedding import embed
-from ..._program.gram import Gram
+from ... import Gram, datasets, inertia_bound
 from ..claims import Claim, Verdict, judge
 from ..figure_parts import FAINT, PALETTE, figure, scatter, styled
 from ..record import Arrays, Record
@@ -46,7 +43,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     X = digits.data
     gram = Gram.from_data(X)
     solution = record.solve("digits", gram, K, tol=TOL, grade="verified")
-    plane = embed(solution.point, 2)
+    plane = solution.embedding()
     record["embedding"], record["digit"] = plane.astype(np.float32), digits.target.astype(np.uint8)
     record["purity"] = [purity(points, digits.target) for points in (plane, _principal(X))]
     record["inertia"] = float(KMeans(K, n_init=LLOYD_STARTS, random_state=SEED).fit(X).inertia_)

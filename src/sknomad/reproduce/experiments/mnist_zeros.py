@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from sklearn.neighbors import NearestNeighbors
 
 from ... import datasets
-from ..._manifolds.embedding import embed
+from ...solvers import cuda_is_available
 from ..claims import Claim, Verdict, judge
 from ..figure_parts import colour_map, figure, label, scatter, styled, thumbnails
 from ..record import Arrays, Record
@@ -43,15 +43,13 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     digits = datasets.fetch_mnist(0, N_QUICK if quick else None)
     tol = TOL_GPU if quick or _is_on_gpu(device) else TOL_CPU
     solution = record.solve("zeros", digits.data, K_QUICK if quick else K_FULL, tol=tol, grade="verified")
-    record["embedding"] = embed(solution.point, 2)
+    record["embedding"] = solution.embedding()
     record["images"], record["shape"], record["tol"] = digits.images, shape_of_ink(digits.images), tol
     record["rank"] = solution.point.root().shape[1]
     return record.arrays()
 
 
 def _is_on_gpu(device: str) -> bool:
-    from ..._numerics.arrays import cuda_is_available
-
     return device.startswith("cuda") or (device == "auto" and cuda_is_available())
 
 

@@ -9,8 +9,6 @@ from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
 from ... import datasets
-from ..._manifolds.components import find_manifolds
-from ..._manifolds.embedding import embed
 from ...plot import point_colours
 from ..claims import Claim, judge
 from ..figure_parts import figure, matrix, scatter, styled
@@ -34,9 +32,9 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record = Record(seed=SEED, device=device)
     X, truth = datasets.moons(200, noise=0.05, random_state=SEED)
     solution = record.solve("moons", X, 16, 1e-3 if quick else 1e-4)
-    labels = find_manifolds(solution.point, 1e-2)
+    labels = solution.manifolds()
     record["X"], record["truth"], record["Q"], record["labels"] = X, truth, solution.Q, labels
-    record["embedding"] = embed(solution.point, 2, labels)
+    record["embedding"] = solution.embedding(labels=labels)
     record["kmeans"] = KMeans(2, n_init=20, random_state=SEED).fit_predict(X)
     return record.arrays()
 

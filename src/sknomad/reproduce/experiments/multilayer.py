@@ -8,10 +8,7 @@ import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
-from ... import datasets
-from ..._manifolds.components import find_manifolds
-from ..._program.gram import Gram
-from ..._solving.solution import Solution
+from ... import Gram, Solution, datasets
 from ...metrics import active_modes, hardness
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
@@ -180,7 +177,7 @@ def _run(
 
 
 def _components(layer: Solution) -> Any:
-    return find_manifolds(layer.point, THRESHOLD)
+    return layer.manifolds(THRESHOLD)
 
 
 def _halves(solution: Solution) -> Any:

@@ -8,8 +8,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from ... import datasets
-from ..._manifolds.components import find_manifolds
-from ..._manifolds.embedding import embed
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
@@ -38,12 +36,12 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     X, t = datasets.trefoil(200)
     solution = record.solve("trefoil", X, 16, tol)
     record["trefoil/X"], record["trefoil/t"], record["trefoil/Q"] = X, t, solution.Q
-    record["trefoil/embedding"] = embed(solution.point, 2)
+    record["trefoil/embedding"] = solution.embedding()
     X, truth = datasets.double_swiss_roll(200)
     solution = record.solve("spirals", X, 64, tol)
-    labels = find_manifolds(solution.point, 1e-2)
+    labels = solution.manifolds()
     record["spirals/X"], record["spirals/truth"], record["spirals/Q"] = X, truth, solution.Q
-    record["spirals/labels"], record["spirals/embedding"] = labels, embed(solution.point, 2, labels)
+    record["spirals/labels"], record["spirals/embedding"] = labels, solution.embedding(labels=labels)
     return record.arrays()
 
 

@@ -9,16 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import circulant
 
-from ... import datasets
-from ..._certificate.certify import certify
-from ..._points.forms import dense
-from ..._program.problem import KMeansSDP
+from ... import KMeansSDP, certify, datasets
 from ...solvers import ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions
 from ..figure_parts import MUTED, figure, matrix, styled
+from ..measure import circulance_error
 from ..record import Arrays, Record
 from .burer_monteiro import as_picture
 
@@ -78,7 +75,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         record[f"{name}/violations"] = [violations(Q, K) for Q in matrices]
         record[f"{name}/K"] = K
         if name == "teapots":
-            circulance = [distance_from_circulant(Q) for Q in matrices]
+            circulance = [circulance_error(Q) for Q in matrices]
     record["teapots/circulance"] = circulance
     return record.arrays()
 
@@ -94,7 +91,7 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
     record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count)
-    return np.asarray(dense(last.point))
+    return np.asarray(last.point.rows(0, problem.n), dtype=np.float64)
 
 
 def violations(Q: Matrix, K: float) -> list[float]:
@@ -113,20 +110,6 @@ def violations(Q: Matrix, K: float) -> list[float]:
     trace = abs(float(np.trace(Q)) - K) / K
     lowest = float(np.linalg.eigvalsh((Q + Q.T) / 2)[0])
     return [negative, rows, trace, max(-lowest, 0.0)]
-
-
-def distance_from_circulant(Q: Matrix) -> float:
-    """``|Q - C| / |Q|`` for the circulant ``C`` nearest to ``Q``, the mean along its wrapped diagonals.
-
-    Examples
-    --------
-    >>> round(distance_from_circulant(circulant([1.0, 0.5, 0.2, 0.5])), 12)
-    0.0
-    """
-    n = len(Q)
-    lags = (np.arange(n)[:, None] - np.arange(n)[None, :]) % n
-    means = np.bincount(lags.ravel(), weights=Q.ravel(), minlength=n) / n
-    return float(np.linalg.norm(Q - circulant(means)) / np.linalg.norm(Q))
 
 
 @styled

@@ -8,7 +8,6 @@ import numpy as np
 from scipy.spatial import procrustes
 
 from ... import datasets
-from ..._manifolds.embedding import embed
 from ...plot import point_colours
 from ..claims import Claim, judge
 from ..figure_parts import SEQUENTIAL, colour_map, mosaic, scatter, styled
@@ -36,7 +35,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record = Record(seed=SEED, device=device)
     X, position = datasets.square_grid(256, noise=0.5, random_state=SEED)
     solution = record.solve("square", X, 32, 2e-3 if quick else 1e-4)
-    record["position"], record["Q"], record["embedding"] = position, solution.Q, embed(solution.point, 2)
+    record["position"], record["Q"], record["embedding"] = position, solution.Q, solution.embedding()
     return record.arrays()
 
 

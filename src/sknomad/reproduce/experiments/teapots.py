@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ... import datasets
-from ..._manifolds.embedding import embed
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
@@ -34,7 +33,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     pots = datasets.fetch_teapots()
     solution = record.solve("teapots", pots.data, 20, 1e-3 if quick else 1e-4)
     record["images"], record["angle"], record["Q"] = pots.images, pots.angle, solution.Q
-    record["plane"], record["embedding"] = principal_plane(pots.data), embed(solution.point, 2)
+    record["plane"], record["embedding"] = principal_plane(pots.data), solution.embedding()
     return record.arrays()
 
 

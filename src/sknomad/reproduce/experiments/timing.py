@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ... import datasets
-from ..._certificate.certify import certify
-from ..._certificate.iterate import Iterate
-from ..._program.gram import Gram
-from ..._program.problem import KMeansSDP
-from ..._solving.solve import solve
+from ... import Gram, Iterate, KMeansSDP, certify, datasets, solve
 from ...solvers import BurerMonteiro, ConditionalGradient, Reference
-from ...solvers._reference import translated
 from ..claims import Claim, Verdict, judge
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..record import Arrays, Record
@@ -97,7 +91,7 @@ def time_to_the_end(name: str, problem: KMeansSDP, cap: float) -> Run | None:
         solver: Any = _reference(name, cap)
         if solver.memory(problem) > LARGEST_IN_MEMORY:
             return None
-        translated(problem).problem.get_problem_data(solver.solver)  # CVXPY's translation stays off the clock
+        solver.prepare(problem)  # CVXPY's translation stays off the clock
     else:
         rank = min(RANK, problem.n)
         solver = ConditionalGradient("code", stop="timing") if name == GRADIENT else BurerMonteiro(rank)

@@ -9,8 +9,6 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from ... import datasets
-from ..._manifolds.components import find_manifolds
-from ..._manifolds.embedding import embed
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
@@ -47,8 +45,8 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         for column, K in enumerate(SIZES):
             name = f"{pair[0]}+{pair[1]}, K = {K}"
             solution = record.solve(name, views.data, K, 1e-3 if quick else 1e-4)
-            labels = find_manifolds(solution.point, 1e-2)
-            points = embed(solution.point, 2, labels)
+            labels = solution.manifolds()
+            points = solution.embedding(labels=labels)
             record["components"][row, column] = labels.max() + 1
             record["rand"][row, column] = adjusted_rand_score(views.target, labels)
             for side, number in enumerate(pair):

@@ -8,10 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.extmath import svd_flip
 
 from ... import datasets
-from ..._manifolds.components import find_manifolds
-from ..._manifolds.embedding import fix_signs
 from ...plot import point_colours
 from ..claims import Claim, judge
 from ..cone import draw_cone
@@ -40,11 +39,11 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     X, truth = datasets.two_rings(200)
     solution = record.solve("rings", X, 16, 1e-3 if quick else 1e-5)
     record["X"], record["truth"], record["Q"] = X, truth, solution.Q
-    record["labels"] = find_manifolds(solution.point, 1e-2)
+    record["labels"] = solution.manifolds()
     centred = X - X.mean(axis=0)
     record["D"] = centred @ centred.T
     values, vectors = np.linalg.eigh(record["D"])
-    record["D/values"], record["D/vectors"] = values[::-1], fix_signs(vectors[:, ::-1][:, :2])
+    record["D/values"], record["D/vectors"] = values[::-1], svd_flip(vectors[:, ::-1][:, :2], None)[0]
     values, vectors = _block_eigenvectors(solution.Q, truth)
     record["Q/values"], record["Q/vectors"] = values, vectors
     record["kmeans"] = KMeans(2, n_init=20, random_state=SEED).fit_predict(record["D/vectors"])
@@ -117,7 +116,7 @@ def _block_eigenvectors(Q: NDArray[np.float64], truth: NDArray[np.int64]) -> tup
         found, basis = np.linalg.eigh(Q[np.ix_(mine, mine)])
         keep = np.flatnonzero(found >= LEAST_EIGENVALUE)[::-1]
         full = np.zeros((len(Q), len(keep)))
-        full[mine] = fix_signs(basis[:, keep])
+        full[mine] = svd_flip(basis[:, keep], None)[0]
         values.append(found[keep])
         vectors.append(full)
     return np.concatenate(values), np.hstack(vectors)

@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 from scipy.stats import spearmanr
 
 from ... import datasets
-from ..._manifolds.embedding import embed
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, judge
@@ -43,7 +42,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record["brightness"] = faces.data.mean(axis=1)
     record["Q"], record["embedding"], record["plane"] = (
         solution.Q,
-        embed(solution.point, 2),
+        solution.embedding(),
         principal_plane(faces.data),
     )
     return record.arrays()

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from .._numerics.arrays import Array
-from .._points.forms import Point
 from .._program.float_range import mean_of_rows
+from .forms import Point
 
 
 def embed(point: Point, n_components: int, labels: Array | None = None, roots: Array = None) -> Array:

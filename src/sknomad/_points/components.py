@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._numerics.arrays import Array, row_slices, to_numpy
-from .._points.forms import Point, SoftPoint
-from .._points.unweighted import PlainPoint, largest_entry
+from .forms import Point, SoftPoint
+from .unweighted import PlainPoint, largest_entry
 
 # Entries of Q looked at together.
 BLOCK_ENTRIES = 2**22
