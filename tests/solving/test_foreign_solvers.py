@@ -101,3 +101,15 @@ def test_infinite_tolerance_is_not_a_proof_of_nothing(problem):
     with pytest.warns(ConvergenceWarning):
         solution = solve(problem, Scripted([GARBAGE["nan"](N_POINTS)]), tol=math.inf)
     assert not solution.is_certified
+
+
+class Unfinished:
+    """Has steps, and nothing else that a solver must say of itself."""
+
+    def iterates(self, problem, start=None):
+        yield Iterate(np.eye(problem.n))
+
+
+def test_a_solver_that_lacks_something_is_told_what(problem):
+    with pytest.raises(TypeError, match=r"got Unfinished without device, matrix_free, takes_weights, memory\. Let its"):
+        solve(problem, Unfinished())

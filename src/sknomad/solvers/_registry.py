@@ -53,11 +53,11 @@ def resolve(solver: str | Solver, problem: KMeansSDP, tol: float = 0.0) -> Solve
 
 def check_solver(solver: object) -> str | Solver:
     """`solver` if it is a name of one or has all that a `Solver` has, otherwise an error that says what is missing."""
-    if isinstance(solver, str | type):
-        return str(check_choice(solver, "solver", SOLVERS))
-    if isinstance(solver, Solver):
+    if isinstance(solver, Solver) and not isinstance(solver, type):
         return solver
     missing = [name for name in MEMBERS if name not in dir(solver)]
+    if isinstance(solver, type) or "iterates" in missing:
+        return str(check_choice(solver, "solver", SOLVERS))
     raise TypeError(
         f"solver must be one of {', '.join(map(repr, SOLVERS))} or a Solver, got {type(solver).__name__} without "
         f"{', '.join(missing)}. Let its class inherit from sknomad.solvers.Solver."
