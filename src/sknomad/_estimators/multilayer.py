@@ -297,7 +297,7 @@ def with_trace(point: MixedPoint, K: float) -> Iterate:
     else:
         theta = (K - trace) / (n - trace) if trace < n else 0.0
         identity, mean = (1 - theta) * point.identity + theta, (1 - theta) * point.mean
-    return Iterate(MixedPoint(point.base, identity=identity, mean=mean, u=point.u))
+    return Iterate(MixedPoint(point.base, identity=identity, mean=mean, fixed=point.fixed))
 
 
 def follow(choice: Choice, trees: list[LinkageTree]) -> Array:

@@ -163,8 +163,8 @@ class _Search:
 
 def _projector(problem: KMeansSDP) -> Callable[[Array], tuple[Array, Array]]:
     if problem.n <= EXACT_BELOW:
-        return lambda A: project_spectraplex(A / 2 + A.T / 2, problem.K - 1)
-    leading = LeadingProjector(problem.K - 1, EXACT_LIMIT)
+        return lambda A: project_spectraplex(A / 2 + A.T / 2, problem.K - 1, problem.fixed)
+    leading = LeadingProjector(problem.K - 1, EXACT_LIMIT, problem.fixed)
     return lambda A: leading.project(A / 2 + A.T / 2)
 
 

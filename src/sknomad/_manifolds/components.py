@@ -72,8 +72,7 @@ def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
         return (over_roots @ factors[0]).tocsr(), (factors[1] @ over_roots).tocsr()
     if not isinstance(point, SoftPoint):
         return None
-    V = sp.csr_matrix(np.asarray(to_numpy(point.V), dtype=np.float64))
-    left = V if point.u is None else sp.diags(to_numpy(point.u)) @ V
+    left = point.fixed.scale_rows(sp.csr_matrix(np.asarray(to_numpy(point.V), dtype=np.float64)))
     return left @ sp.diags(1 / np.asarray(to_numpy(point.sizes))), left.T.tocsr()
 
 

@@ -2,7 +2,7 @@
 
 `DensePoint` is ``Q`` itself. `SpectralPoint`, `SoftPoint` and `FactorPoint` are factored and never form an n x n
 array unless `dense` is called. `MixedPoint` adds multiples of ``I`` and ``J = 11'/n`` to any of them. With weights
-``w`` the place of the ones vector is taken by ``u = sqrt(w)/|sqrt(w)|``, see `_direction`; a ``u`` of None is ones.
+``w`` the place of the ones vector is taken by ``u = sqrt(w)/|sqrt(w)|``, see `FixedVector`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ from typing import Protocol
 
 import numpy as np
 
-from .._numerics.arrays import Array, double, float64_model, like, namespace, row_slices, to_numpy
-from .._numerics.fixed_vector import direction_like, mean_rows, shares
+from .._numerics.arrays import Array, double, float64_model, namespace, row_slices, to_numpy
+from .._numerics.fixed_vector import UNWEIGHTED, FixedVector, fixed_vector
 from .._program.gram import Gram
 
 # Rows converted to float64 at a time when sums over all points are formed.
@@ -106,7 +106,10 @@ class SpectralPoint:
 
     U: Array  # (n, p) eigenvectors
     l: Array  # (p,) eigenvalues  # noqa: E741
-    u: Array = None  # (n,) with Q u = u; None is the ones vector
+    fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
     def n(self) -> int:
@@ -115,8 +118,7 @@ class SpectralPoint:
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
-        u = direction_like(self.u, self.U)
-        return (self.U[start:stop, :] * self.l) @ self.U.T + mean_rows(u, self.n, slice(start, stop))
+        return (self.U[start:stop, :] * self.l) @ self.U.T + self.fixed.like(self.U).rows(slice(start, stop))
 
     def trace(self) -> float:
         """``tr Q``."""
@@ -139,7 +141,10 @@ class SoftPoint:
     """
 
     V: Array  # (n, r) soft assignments, no empty column
-    u: Array = None  # (n,) with Q u = u; None is the ones vector
+    fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
     def n(self) -> int:
@@ -155,43 +160,38 @@ class SoftPoint:
     def sizes(self) -> Array:
         """Points per cell, ``V'1``, in float64; with weights the share of all weight, ``V'u^2``."""
         xp = namespace(self.V)
-        return xp.sum(self.V, axis=0, dtype=xp.float64) if self.u is None else self._weighted_sum(1)
+        return self._share_sums(1) if self.fixed.is_weighted else xp.sum(self.V, axis=0, dtype=xp.float64)
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         xp = namespace(self.V)
         rows = (self.V[start:stop, :] / xp.astype(self.sizes, self.V.dtype)) @ self.V.T
-        return rows if self.u is None else rows * mean_rows(like(self.u, self.V), self.n, slice(start, stop))
+        return self.fixed.scale_pairs(rows, slice(start, stop))
 
     def trace(self) -> float:
         """``tr Q``."""
-        return float(namespace(self.V).sum(self._weighted_sum(2) / self.sizes))
+        return float(namespace(self.V).sum(self._share_sums(2) / self.sizes))
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
-        columns = self.V if self.u is None else self.V * like(self.u, self.V)[:, None]
-        return value_of_columns(gram, columns, 1 / self.sizes)
+        return value_of_columns(gram, self.fixed.scale_rows(self.V), 1 / self.sizes)
 
     def root(self) -> Array:
         """``B`` with ``Q = B B'``."""
-        root = np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes))
-        return root if self.u is None else root * to_numpy(self.u)[:, None]
+        return self.fixed.scale_rows(np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes)))
 
-    def as_soft(self, u: Array = None) -> SoftPoint:
-        """The same for `u`, in float64, every row nonnegative and of sum one, no empty column, whatever `V` holds."""
+    def as_soft(self, fixed: FixedVector = UNWEIGHTED) -> SoftPoint:
+        """The same for `fixed`, in float64, rows nonnegative and of sum one, no empty column, whatever `V` holds."""
         xp = namespace(self.V)
         V = _rows_to_one(xp.clip(double(self.V), min=0.0))
-        V = xp.take(V, xp.nonzero(SoftPoint(V, u).sizes > SMALLEST_COLUMN)[0], axis=1)
-        return SoftPoint(_rows_to_one(V), direction_like(u, V))
+        V = xp.take(V, xp.nonzero(SoftPoint(V, fixed).sizes > SMALLEST_COLUMN)[0], axis=1)
+        return SoftPoint(_rows_to_one(V), fixed_vector(fixed, self.n).like(V))
 
-    def _weighted_sum(self, power: int) -> Array:
-        """Sums over the points of ``V**power``, each with its share of the weight, in float64."""
-        xp = namespace(self.V)
-        share = None if self.u is None else shares(self.u, self.V)
+    def _share_sums(self, power: int) -> Array:
+        """Sums over the points of ``V**power``, with weights each with its share of them, in float64."""
         total: Array = 0.0
         for block in row_slices(self.n, BLOCK_ROWS):
-            part = double(self.V[block, :]) ** power
-            total = total + (xp.sum(part, axis=0) if share is None else share[block] @ part)
+            total = total + self.fixed.share_sums(double(self.V[block, :]) ** power, block)
         return total
 
 
@@ -235,12 +235,12 @@ class FactorPoint:
         """``B`` with ``Q = B B'``."""
         return np.asarray(to_numpy(self.Y), dtype=np.float64)
 
-    def as_soft(self, u: Array = None) -> SoftPoint:
+    def as_soft(self, fixed: FixedVector = UNWEIGHTED) -> SoftPoint:
         """The nearest row-stochastic form: ``V = Y diag(Y'1)`` with rows scaled to sum one."""
         Y = np.maximum(np.asarray(to_numpy(self.Y), dtype=np.float64), 0)
         Y = Y / max(float(Y.max()), np.finfo(float).tiny)
         # With weights V = diag(u)^-1 Y diag(Y'u), but scaling the rows takes no notice of the first factor.
-        return SoftPoint(Y * (Y.sum(axis=0) if u is None else to_numpy(u) @ Y)).as_soft(u)
+        return SoftPoint(Y * fixed_vector(fixed, self.n).sums(Y)).as_soft(fixed)
 
 
 @dataclass(frozen=True)
@@ -250,7 +250,10 @@ class MixedPoint:
     base: Point
     identity: float = 0.0  # weight of I
     mean: float = 0.0  # weight of J
-    u: Array = None  # (n,) with J = u u'; None is the ones vector
+    fixed: FixedVector = UNWEIGHTED  # J = u u'; also taken as an array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
     def base_weight(self) -> float:
@@ -270,8 +273,7 @@ class MixedPoint:
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         block = self.base_weight * np.asarray(to_numpy(self.base.rows(start, stop)), dtype=np.float64)
-        u = None if self.u is None else to_numpy(self.u)
-        block += mean_rows(u, self.n, slice(start, stop), self.mean)
+        block += self.fixed.like(block).rows(slice(start, stop), self.mean)
         block[np.arange(stop - start), np.arange(start, stop)] += self.identity
         return block
 

@@ -75,29 +75,19 @@ def largest_entry(point: Point) -> float:
 def product(point: Point, columns: Array) -> Array:
     """``Q`` times an n x k NumPy array, through the factor where there is one: no n x n array."""
     if isinstance(point, MixedPoint):
-        lifted = point.identity * columns + point.mean * _times_mean(columns, point.u)
+        lifted = point.identity * columns + point.mean * point.fixed.times(columns)
         return point.base_weight * product(point.base, columns) + lifted
     if isinstance(point, DensePoint):
         return np.asarray(to_numpy(point.Q), dtype=np.float64) @ columns
     root = point.root()
     result = root @ (root.T @ columns)
-    return result + _times_mean(columns, point.u) if isinstance(point, SpectralPoint) else result
-
-
-def _times_mean(columns: Array, u: Array) -> Array:
-    """``J`` times columns."""
-    return columns.mean(axis=0) if u is None else to_numpy(u)[:, None] * (to_numpy(u) @ columns)
-
-
-def _mean_entries(i: Array, j: Array, n: int, u: Array, weight: float = 1.0) -> Array:
-    """Entries of ``weight * J``."""
-    return weight / n if u is None else weight * (to_numpy(u)[i] * to_numpy(u)[j])
+    return result + point.fixed.times(columns) if isinstance(point, SpectralPoint) else result
 
 
 def entries(point: Point, i: Array, j: Array) -> Array:
     """The entries ``Q[i, j]`` for two index vectors, through the factor where there is one."""
     if isinstance(point, MixedPoint):
-        lifted = point.identity * (i == j) + _mean_entries(i, j, point.n, point.u, point.mean)
+        lifted = point.identity * (i == j) + point.fixed.entries(i, j, point.mean)
         return point.base_weight * entries(point.base, i, j) + lifted
     if isinstance(point, PlainPoint):
         return entries(point.base, i, j) / (point.roots[i] * point.roots[j])
@@ -105,4 +95,4 @@ def entries(point: Point, i: Array, j: Array) -> Array:
         return np.asarray(to_numpy(point.Q), dtype=np.float64)[i, j]
     root = point.root()
     result = np.einsum("kr,kr->k", root[i], root[j])
-    return result + _mean_entries(i, j, point.n, point.u) if isinstance(point, SpectralPoint) else result
+    return result + point.fixed.entries(i, j) if isinstance(point, SpectralPoint) else result

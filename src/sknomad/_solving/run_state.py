@@ -227,7 +227,7 @@ class Run:
 
 def interior_point(problem: KMeansSDP) -> MixedPoint:
     identity, mean = problem.interior_weights
-    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean, u=problem.direction)
+    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean, fixed=problem.fixed)
 
 
 def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:

@@ -55,7 +55,7 @@ def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:
     if not (hasattr(solver, "iterates") and not isinstance(solver, type)):
         check_choice(solver, "solver", SOLVERS)
         solver = Auto.for_tolerance(tol) if solver == "auto" else SOLVERS[solver]()
-    if problem.direction is not None and not takes_weights(solver):
+    if problem.fixed.is_weighted and not takes_weights(solver):
         raise ValueError(
             f"problem must have no weights for {type(solver).__name__}, got a Gram with weights. "
             'Use solver="auto", "admm" or "soft".'

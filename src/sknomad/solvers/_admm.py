@@ -11,7 +11,6 @@ from typing import Any, ClassVar
 from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
-from .._numerics.fixed_vector import direction_like
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
@@ -132,20 +131,20 @@ class ADMM:
             step += 1
             U, weights = project(StepMatrix(T, gram, rho))
             if anchor is not None:
-                residuals = advance_and_measure(T, U, weights, REFLECTION, gram.u)
+                residuals = advance_and_measure(T, U, weights, REFLECTION, gram.fixed)
                 anchor.average(T, row_blocks(problem.n))
                 if anchor.is_spent(residuals.primal, step):
                     rho *= _rebalance(T, residuals, ANCHORED_BIAS)
                     anchor = Anchor(T)
             elif step % self.balance_every == 0 or step == 1:
                 if trusted > -math.inf and step >= SETTLED:
-                    value = SpectralPoint(U, weights, gram.u).value(problem.gram)
+                    value = SpectralPoint(U, weights, gram.fixed).value(problem.gram)
                     trusted = trusted if value <= trusted and step < LONGEST_TRUST else -math.inf
-                residuals = advance_and_measure(T, U, weights, self.relaxation, gram.u)
+                residuals = advance_and_measure(T, U, weights, self.relaxation, gram.fixed)
             else:
-                advance(T, U, weights, self.relaxation, gram.u)
+                advance(T, U, weights, self.relaxation, gram.fixed)
             iterate = Iterate(
-                SpectralPoint(U, weights, gram.u),
+                SpectralPoint(U, weights, gram.fixed),
                 N=NegativePart(T, rho),
                 residuals={"primal_residual": residuals.primal, "dual_residual": residuals.dual, "penalty": rho},
                 extra={
@@ -183,14 +182,14 @@ class ADMM:
         scale = 1.0 if self.penalty == "auto" else float(self.penalty)
         rho = scale * problem.gram.norm / math.sqrt(problem.K)
         if start is None:
-            return cold_state(problem.n, model, direction_like(problem.direction, model)), rho
+            return cold_state(problem.fixed, model), rho
         if "T" in start.extra:
             return namespace(model).asarray(like(start.extra["T"], model), copy=True), float(start.extra["rho"])
         return warm_state(problem, start, rho, model), rho
 
     def _projector(self, problem: KMeansSDP, model: Array, leading: LeadingProjector) -> Projector:
         if problem.n <= self.exact_below:
-            return lambda A: project_spectraplex(A.formed(), problem.K - 1, A.gram.u)
+            return lambda A: project_spectraplex(A.formed(), problem.K - 1, A.gram.fixed)
         if problem.n <= FORM_BELOW:
             return lambda A: leading.project(A.formed())
         return leading.project
@@ -198,7 +197,7 @@ class ADMM:
 
 def _leading_projector(problem: KMeansSDP, model: Array) -> LeadingProjector:
     limit = EXACT_ON_GPU if is_on_gpu(model) else EXACT_ON_CPU
-    return LeadingProjector(problem.K - 1, limit, direction_like(problem.direction, model))
+    return LeadingProjector(problem.K - 1, limit, problem.fixed.like(model))
 
 
 def _is_soft(start: Iterate | None) -> bool:
@@ -208,7 +207,7 @@ def _is_soft(start: Iterate | None) -> bool:
 def _first_columns(problem: KMeansSDP, start: Iterate | None, model: Array) -> Array:
     """Vectors that span most of a good ``Q``: those of the start, or random ones."""
     if start is None:
-        return fresh_vectors(problem.n, min(math.ceil(4 * problem.K), problem.n - 1), model, problem.direction)
+        return fresh_vectors(problem.fixed, min(math.ceil(4 * problem.K), problem.n - 1), model)
     return like(start.point.root(), model)
 
 

@@ -19,7 +19,7 @@ from sklearn.cluster import kmeans_plusplus
 
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, to_numpy
-from .._numerics.fixed_vector import direction_like
+from .._numerics.fixed_vector import FixedVector
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import FactorPoint, MixedPoint, SoftPoint
 from .._program.data_rows import Rows, Sums, rows_of
@@ -104,7 +104,7 @@ class SoftAssignment:
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per `sweeps` row updates, until neither they nor a larger rank raise the value."""
         model = choose_device(self.device, problem.n)
-        rows, u = rows_of(problem.gram, model), direction_like(problem.direction, model)
+        rows, fixed = rows_of(problem.gram, model), problem.fixed.like(model)
         state = self._initial_state(problem, rows, model, start)
         done = {} if start is None else start.extra
         growth_left = int(done.get("growth_left", self.max_growth if self.rank == "auto" else 0))
@@ -117,7 +117,7 @@ class SoftAssignment:
                 best = max(best, value)
                 progress = {"best": best, "stalled": stalled, "growth_left": growth_left}
                 yield Iterate(
-                    SoftPoint(state.V, u),
+                    SoftPoint(state.V, fixed),
                     residuals={"trace_residual": abs(trace - problem.K) / problem.K, "rank": float(state.V.shape[1])},
                     extra={"lam": state.lam, "thresholds": state.thresholds, **progress},
                 )
@@ -130,7 +130,7 @@ class SoftAssignment:
 
     def _initial_state(self, problem: KMeansSDP, rows: Rows, model: Array, start: Iterate | None) -> _State:
         """Continue from soft assignments, or spread cells by k-means++."""
-        if start is not None and (V := _assignments_of(start, problem.direction)) is not None:
+        if start is not None and (V := _assignments_of(start, problem.fixed)) is not None:
             V, thresholds = like(V, model), start.extra.get("thresholds")
             lam = float(start.extra.get("lam", _natural_multiplier(problem, V.shape[1])))
             return _State(V, lam, None if thresholds is None else like(thresholds, model))
@@ -148,11 +148,11 @@ def _natural_multiplier(problem: KMeansSDP, rank: int) -> float:
     return max(problem.gram.trace, problem.gram.norm) / rank
 
 
-def _assignments_of(start: Iterate, u: Array) -> Array:
+def _assignments_of(start: Iterate, fixed: FixedVector) -> Array:
     point = start.point.base if isinstance(start.point, MixedPoint) else start.point
     if isinstance(point, SoftPoint):
         return point.V
-    return point.as_soft(u).V if isinstance(point, FactorPoint) else None
+    return point.as_soft(fixed).V if isinstance(point, FactorPoint) else None
 
 
 def _spread_centroids(rows: Rows, rank: int, seed: int) -> Array:
