@@ -40,7 +40,6 @@ from sknomad import (
 from sknomad._certificate import cholesky_proof as verify
 from sknomad._certificate import upper
 from sknomad._certificate.lower import feasible_value, make_feasible
-from sknomad._points.forms import dense
 
 seeds = st.integers(0, 2**32 - 1)
 sizes = st.integers(4, 14)
@@ -624,7 +623,7 @@ def test_points_agree_with_their_dense_form(form, make, rng):
     X = rng.standard_normal((11, 4)) + 3
     point, Q = _forms(rng, 11)[form]
     assert point.n == 11
-    assert np.allclose(dense(point), Q, atol=1e-14)
+    assert np.allclose(point.dense(), Q, atol=1e-14)
     assert np.allclose(point.rows(3, 8), Q[3:8], atol=1e-14)
     assert point.trace() == pytest.approx(float(np.trace(Q)) if form != "spectral" else 1 + 3.0, rel=1e-12)
     assert point.value(make(X)) == pytest.approx(np.sum(centred_gram(X) * Q), rel=1e-10)
@@ -641,7 +640,7 @@ def test_factored_points_stay_factored(form, rng):
 
 
 def test_soft_points_are_feasible_but_for_the_trace(rng):
-    Q = dense(SoftPoint(rng.random((9, 4))).as_soft())
+    Q = SoftPoint(rng.random((9, 4))).as_soft().dense()
     assert np.allclose(Q.sum(axis=1), 1, atol=1e-14)
     assert Q.min() >= 0
     assert np.linalg.eigvalsh(Q)[0] >= -1e-15

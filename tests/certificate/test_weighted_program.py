@@ -31,8 +31,8 @@ from sknomad._certificate.cholesky_proof import estimated_upper_bound
 from sknomad._numerics.arrays import to_numpy
 from sknomad._numerics.fixed_vector import Weighted
 from sknomad._numerics.projections import lift, project_spectraplex, restrict
-from sknomad._points.forms import DensePoint, dense
-from sknomad._points.unweighted import entries, plain, product
+from sknomad._points.forms import DensePoint
+from sknomad._points.unweighted import PlainPoint
 from sknomad.solvers import ADMM, Auto, BurerMonteiro, ConditionalGradient, SoftAssignment
 from sknomad.solvers._warm_eigenspace import LeadingProjector
 
@@ -177,19 +177,19 @@ def test_points_agree_with_their_matrices(rng):
         MixedPoint: (MixedPoint(SoftPoint(V, u), 0.2, 0.3, u), 0.5 * soft + 0.2 * np.eye(n) + 0.3 * np.outer(u, u)),
     }.values():
         i, j = rng.integers(0, n, 20), rng.integers(0, n, 20)
-        assert np.allclose(dense(point), Z, atol=1e-14)
+        assert np.allclose(point.dense(), Z, atol=1e-14)
         assert np.allclose(point.rows(2, 5), Z[2:5], atol=1e-14)
         assert point.trace() == pytest.approx(np.trace(Z))
         assert point.value(gram) == pytest.approx(np.sum(gram.dense() * Z))
-        assert np.allclose(product(point, V), Z @ V, atol=1e-14)
-        assert np.allclose(entries(point, i, j), Z[i, j], atol=1e-14)
+        assert np.allclose(point.product(V), Z @ V, atol=1e-14)
+        assert np.allclose(point.entries(i, j), Z[i, j], atol=1e-14)
         q, Q = np.sqrt(w), Z / np.sqrt(np.outer(w, w))
-        assert np.allclose(dense(plain(point, q)), Q, atol=1e-14)
-        assert np.allclose(entries(plain(point, q), i, j), Q[i, j], atol=1e-14)
-        assert plain(point, q).trace() == pytest.approx(np.trace(Q))
+        assert np.allclose(PlainPoint(point, q).dense(), Q, atol=1e-14)
+        assert np.allclose(PlainPoint(point, q).entries(i, j), Q[i, j], atol=1e-14)
+        assert PlainPoint(point, q).trace() == pytest.approx(np.trace(Q))
     assert np.allclose(SoftPoint(V, u).root() @ SoftPoint(V, u).root().T, soft)
     again = FactorPoint(SoftPoint(V, u).root()).as_soft(u)
-    assert np.allclose(dense(again), soft, atol=1e-13)
+    assert np.allclose(again.dense(), soft, atol=1e-13)
 
 
 # Whole weights are repeated rows.
@@ -231,7 +231,7 @@ def test_every_step_is_that_of_repeated_rows(exact_below, repeated):
         if step in (0, 7, 25, 59, 610, 650, 699):
             # The warm subspace is approximate, by another error for another size.
             atol = 1e-9 if exact_below == 400 else 1e-2
-            assert np.allclose((dense(a.point) / spread)[np.ix_(copies, copies)], dense(b.point), atol=atol)
+            assert np.allclose((a.point.dense() / spread)[np.ix_(copies, copies)], b.point.dense(), atol=atol)
             N = (to_numpy(a.multiplier) / spread)[np.ix_(copies, copies)]
             assert np.allclose(N, b.multiplier, atol=atol * np.abs(b.multiplier).max() * 10)
 

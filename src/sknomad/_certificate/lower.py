@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, namespace, to_numpy
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, all_finite, double, namespace
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer
-from .._points.forms import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
+from .._points.forms import FactorPoint, SoftPoint, SpectralPoint
+from .._points.mixed import MixedPoint, interior_point
+from .._points.point import Point
 from .._program.problem import KMeansSDP
 from .iterate import LARGEST_ENTRY, Iterate
 from .trivial import trivial_value
@@ -47,7 +49,7 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     point = make_feasible(problem, Iterate(Q).point, steps=steps)
     if point is None:
         raise ValueError("Q must have finite entries, got NaN or inf. Start again from the last finite iterate.")
-    return dense(point)
+    return point.dense()
 
 
 def feasible_value(problem: KMeansSDP, point: MixedPoint) -> float:
@@ -64,33 +66,29 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
     if point.n != problem.n:
         raise ValueError(f"Q must have {problem.n} rows, got {point.n}. Pass an iterate of the same problem.")
     if problem.is_trivial:
-        a, b = problem.interior_weights
-        return MixedPoint(DensePoint(np.eye(problem.n)), identity=a, mean=b, fixed=problem.fixed)
+        return interior_point(problem)
     if isinstance(point, MixedPoint):
         point = point.base
     if isinstance(point, SoftPoint | FactorPoint):
-        return _repair_trace(problem, point.as_soft(problem.fixed)) if _is_finite(point.columns) else None
+        return _as_soft(problem, point) if point.is_finite() else None
     spectral = as_spectral(problem, point)
     return None if spectral is None else _repair_entries(problem, spectral, steps)
 
 
-def _repair_trace(problem: KMeansSDP, soft: SoftPoint) -> MixedPoint:
+def _as_soft(problem: KMeansSDP, point: SoftPoint | FactorPoint) -> MixedPoint:
     """Soft assignments satisfy everything but ``tr Q = K``; mixing with ``J`` or ``I`` settles that exactly."""
-    trace = soft.trace()
-    if trace > problem.K:
-        return MixedPoint(soft, mean=(trace - problem.K) / (trace - 1), fixed=problem.fixed)
-    return MixedPoint(soft, identity=(problem.K - trace) / (problem.n - trace), fixed=problem.fixed)
+    return MixedPoint(point.as_soft(problem.fixed), fixed=problem.fixed).with_trace(problem.K)
 
 
 def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
     fixed = problem.fixed
     if not isinstance(point, SpectralPoint):
-        Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
-        if not _is_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
+        Q = point.dense()
+        if not all_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
             return None
         return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1, fixed), fixed)
-    if not (_is_finite(point.U) and _is_finite(point.l)):
+    if not point.is_finite():
         return None
     xp = namespace(point.U)
     U, weights = double(point.U), xp.clip(double(point.l), min=0.0)
@@ -144,15 +142,3 @@ def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> Mixe
     theta = shortfall / (shortfall + problem.interior_entry) if math.isfinite(shortfall) else 1.0
     a, b = problem.interior_weights
     return MixedPoint(spectral, identity=theta * a, mean=theta * b, fixed=spectral.fixed)
-
-
-def is_finite(iterate: Iterate) -> bool:
-    """Whether the point of an iterate holds numbers only."""
-    point: Any = iterate.point.base if isinstance(iterate.point, MixedPoint) else iterate.point
-    arrays = (point.U, point.l) if isinstance(point, SpectralPoint) else (point.columns,)
-    return all(_is_finite(array) for array in arrays)
-
-
-def _is_finite(array: Array) -> bool:
-    xp = namespace(array)
-    return bool(xp.all(xp.isfinite(array)))

@@ -17,7 +17,7 @@ from .._certificate.iterate import Iterate, NegativePart
 from .._certificate.upper import GRADES
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
-from .._points.forms import Point, dense
+from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.certificate_file import write_kmeans_certificate
@@ -197,7 +197,7 @@ def _with_cuts(
     rho = solution.iterate.extra.get("rho", gram.norm / math.sqrt(problem.K))
     found = tighten(
         problem,
-        dense(solution.point.unmixed),
+        solution.point.unmixed.dense(),
         np.asarray(plain.multipliers.N, dtype=np.float64),
         float(rho),
         goal=goal(plain.inertia),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._numerics.arrays import Array
-from .._points.forms import Point
+from .._points.point import Point
 from .._program.float_range import mean_of_rows
 
 

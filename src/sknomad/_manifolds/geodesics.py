@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
 from .._numerics.arrays import Array
-from .._points.forms import Point
+from .._points.point import Point
 from .components import rows_above
 
 # Nearest points of each that ways round are sought through: more drop few further edges.

@@ -16,7 +16,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from .._numerics.arrays import Array, row_slices, to_numpy
-from .._points.forms import Point, SoftPoint
+from .._points.forms import SoftPoint
+from .._points.point import Point
 from .components import in_order
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.

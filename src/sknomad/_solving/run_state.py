@@ -14,7 +14,8 @@ from .._certificate.iterate import Iterate
 from .._certificate.lower import as_spectral, feasible_value, make_feasible
 from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, upper_bound
 from .._numerics.arrays import Array
-from .._points.forms import DensePoint, MixedPoint, SpectralPoint
+from .._points.forms import DensePoint, SpectralPoint
+from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
 from .solution import Solution, Status
 
@@ -223,11 +224,6 @@ class Run:
         own = {"iteration": float(self.iteration), "seconds": self.seconds, "lower": self.lower, "upper": self.upper}
         row = {**self.iterate.residuals, **own}
         self.rows.append(row)
-
-
-def interior_point(problem: KMeansSDP) -> MixedPoint:
-    identity, mean = problem.interior_weights
-    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean, fixed=problem.fixed)
 
 
 def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:

@@ -11,7 +11,7 @@ from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array
-from .._points.forms import MixedPoint, dense
+from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
 
 
@@ -44,7 +44,7 @@ class Solution:
     @property
     def Q(self) -> Array:
         """The feasible ``Q`` as a dense n x n array, made on request."""
-        return dense(self.point)
+        return self.point.dense()
 
     @property
     def is_certified(self) -> bool:

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, device, double, like, namespace, row_slices
 from .._numerics.fixed_vector import FixedVector
-from .._points.forms import Point, SoftPoint
+from .._points.forms import SoftPoint
+from .._points.point import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP

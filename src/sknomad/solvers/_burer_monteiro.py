@@ -19,7 +19,8 @@ from .._algorithms.symmetric_nmf import symmetric_nmf
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_integer, check_real
-from .._points.forms import FactorPoint, MixedPoint, SoftPoint
+from .._points.forms import FactorPoint, SoftPoint
+from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
 
 MULTIPLE = re.compile(r"(\d+)?K")

@@ -21,7 +21,8 @@ from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.validation import check_integer, check_real
-from .._points.forms import FactorPoint, MixedPoint, SoftPoint
+from .._points.forms import FactorPoint, SoftPoint
+from .._points.mixed import MixedPoint, shares_for_trace
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
 
@@ -274,8 +275,5 @@ def _value(problem: KMeansSDP, sums: Sums) -> tuple[float, float]:
     xp = namespace(sums.sizes)
     value = float(xp.sum(xp.sum(sums.products * sums.products, axis=0) / sums.sizes))
     trace = float(xp.sum(sums.squares / sums.sizes))
-    n, K = problem.n, problem.K
-    if trace > K:
-        return value * (K - 1) / (trace - 1), trace
-    theta = (K - trace) / (n - trace)
-    return (1 - theta) * value + theta * problem.gram.trace, trace
+    identity, mean = shares_for_trace(trace, problem.K, problem.n)
+    return (1 - identity - mean) * value + identity * problem.gram.trace, trace

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from ... import datasets
 from ..._certificate.iterate import Iterate
 from ..._numerics.arrays import to_numpy
-from ..._points.forms import Point
+from ..._points.point import Point
 from ..._program.gram import Gram
 from ...solvers import ADMM, ConditionalGradient
 from ..claims import Claim, Verdict, judge

@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ... import datasets
 from ..._numerics.arrays import to_numpy
-from ..._points.forms import Point
+from ..._points.point import Point
 from ...metrics import bullseye_score, graph_geodesics
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions

@@ -13,7 +13,6 @@ from scipy.linalg import circulant
 
 from ... import datasets
 from ..._certificate.certify import certify
-from ..._points.forms import dense
 from ..._program.problem import KMeansSDP
 from ...solvers import ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge
@@ -94,7 +93,7 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
     record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count)
-    return np.asarray(dense(last.point))
+    return np.asarray(last.point.dense())
 
 
 def violations(Q: Matrix, K: float) -> list[float]:
