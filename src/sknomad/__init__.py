@@ -21,7 +21,8 @@ from ._kmeans.clustering import assignment_matrix, inertia_bound, kmeans_objecti
 from ._kmeans.estimator import CertifiedKMeans
 from ._kmeans.proof import KMeansCertificate, certify_kmeans
 from ._manifolds.path import NOMADPath, nomad_path
-from ._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from ._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
+from ._points.mixed import MixedPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._solving.certificate_file import Verification, verify_certificate

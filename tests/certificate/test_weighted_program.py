@@ -22,10 +22,9 @@ from sknomad import (
     upper_bound,
 )
 from sknomad._certificate.cholesky_proof import estimated_upper_bound
-from sknomad._numerics.fixed_vector import centred
+from sknomad._numerics.fixed_vector import Weighted
 from sknomad._numerics.projections import lift, project_spectraplex, restrict
-from sknomad._points.forms import dense
-from sknomad._points.unweighted import entries, plain, product
+from sknomad._points.unweighted import PlainPoint
 from sknomad.solvers._warm_eigenspace import LeadingProjector
 from weighted_problems import (
     FORMS,
@@ -52,7 +51,7 @@ def test_gram_is_that_of_the_definition(form, rng):
     assert gram.norm == pytest.approx(np.linalg.norm(D))
     assert gram.inner(V @ V.T) == pytest.approx(np.sum(D * (V @ V.T)))
     assert np.allclose(gram.diagonal(), np.diag(D) / w)
-    assert np.allclose(restrict(gram.formed(), gram.direction), restrict(D, gram.direction), atol=1e-12)
+    assert np.allclose(restrict(gram.formed(), gram.fixed), restrict(D, gram.fixed), atol=1e-12)
     assert repr(gram).endswith("weighted)")
 
 
@@ -82,13 +81,14 @@ def test_direction_is_removed_exactly(seed, n):
     rng = np.random.default_rng(seed)
     u, A, Z = direction(random_weights(rng, n)), rng.standard_normal((n, n)), rng.standard_normal((n - 1, 2))
     A = A + A.T
-    basis = lift(np.eye(n - 1), u)
+    fixed = Weighted(u)
+    basis = lift(np.eye(n - 1), fixed)
     assert np.allclose(basis.T @ basis, np.eye(n - 1), atol=1e-13)
     assert np.abs(u @ basis).max() < 1e-14
-    assert np.allclose(basis @ Z, lift(Z, u), atol=1e-13)
-    assert np.allclose(restrict(A, u), basis.T @ A @ basis, atol=1e-12)
-    assert np.allclose(restrict(A + 1e3 * np.outer(u, u), u), restrict(A, u), atol=1e-10)
-    assert np.allclose(centred(A, u), A - np.outer(u, u) @ A, atol=1e-13)
+    assert np.allclose(basis @ Z, lift(Z, fixed), atol=1e-13)
+    assert np.allclose(restrict(A, fixed), basis.T @ A @ basis, atol=1e-12)
+    assert np.allclose(restrict(A + 1e3 * np.outer(u, u), fixed), restrict(A, fixed), atol=1e-10)
+    assert np.allclose(fixed.centre(A), A - np.outer(u, u) @ A, atol=1e-13)
 
 
 @given(seeds, st.integers(2, 9), st.floats(0.1, 10))
@@ -96,16 +96,16 @@ def test_spectraplex_with_a_direction(seed, n, total):
     rng = np.random.default_rng(seed)
     u, A = direction(random_weights(rng, n)), rng.standard_normal((n, n))
     A = A + A.T
-    U, weights = project_spectraplex(A, total, u)
+    U, weights = project_spectraplex(A, total, Weighted(u))
     W = (U * weights) @ U.T
     assert weights.sum() == pytest.approx(total)
     assert np.abs(W @ u).max() < 1e-13 * total
     others = rng.standard_normal((20, n, n))
     for B in others:  # the variational inequality of a projection on a convex set
-        V, mu = project_spectraplex(B + B.T, total, u)
+        V, mu = project_spectraplex(B + B.T, total, Weighted(u))
         assert np.sum((A - W) * ((V * mu) @ V.T - W)) <= 1e-10 * (1 + total) ** 2
     order = rng.permutation(n)
-    U2, weights2 = project_spectraplex(A[np.ix_(order, order)], total, u[order])
+    U2, weights2 = project_spectraplex(A[np.ix_(order, order)], total, Weighted(u[order]))
     assert np.allclose((U2 * weights2) @ U2.T, W[np.ix_(order, order)], atol=1e-9 * (1 + total))
 
 
@@ -113,11 +113,11 @@ def test_warm_subspace_follows_the_full_decomposition(rng):
     n, total = 90, 4.0
     u = direction(random_weights(rng, n))
     base, change = rng.standard_normal((n, 6)), rng.standard_normal((n, n))
-    projector = LeadingProjector(total, exact_limit=n, u=u)
+    projector = LeadingProjector(total, exact_limit=n, fixed=Weighted(u))
     for t in range(8):
         A = base @ base.T + 0.01 * t * (change + change.T)
         U, weights = projector.project(A)
-        V, mu = project_spectraplex(A, total, u)
+        V, mu = project_spectraplex(A, total, Weighted(u))
         assert np.abs(u @ U).max() < 1e-12
         assert np.allclose((U * weights) @ U.T, (V * mu) @ V.T, atol=2e-2)
     assert projector.state()  # it was the subspace that did it
@@ -132,7 +132,7 @@ def test_points_agree_with_their_matrices(rng):
     V = rng.random((n, 3))
     V /= V.sum(axis=1, keepdims=True)
     soft = np.sqrt(np.outer(w, w)) * (V @ np.diag(1 / (w @ V)) @ V.T)
-    U = lift(np.linalg.qr(rng.standard_normal((n - 1, 3)))[0], u)
+    U = lift(np.linalg.qr(rng.standard_normal((n - 1, 3)))[0], Weighted(u))
     spectral = np.outer(u, u) + (U * np.arange(3.0)) @ U.T
     for point, Z in {
         SoftPoint: (SoftPoint(V, u), soft),
@@ -140,19 +140,19 @@ def test_points_agree_with_their_matrices(rng):
         MixedPoint: (MixedPoint(SoftPoint(V, u), 0.2, 0.3, u), 0.5 * soft + 0.2 * np.eye(n) + 0.3 * np.outer(u, u)),
     }.values():
         i, j = rng.integers(0, n, 20), rng.integers(0, n, 20)
-        assert np.allclose(dense(point), Z, atol=1e-14)
+        assert np.allclose(point.dense(), Z, atol=1e-14)
         assert np.allclose(point.rows(2, 5), Z[2:5], atol=1e-14)
         assert point.trace() == pytest.approx(np.trace(Z))
         assert point.value(gram) == pytest.approx(np.sum(gram.dense() * Z))
-        assert np.allclose(product(point, V), Z @ V, atol=1e-14)
-        assert np.allclose(entries(point, i, j), Z[i, j], atol=1e-14)
+        assert np.allclose(point.product(V), Z @ V, atol=1e-14)
+        assert np.allclose(point.entries(i, j), Z[i, j], atol=1e-14)
         q, Q = np.sqrt(w), Z / np.sqrt(np.outer(w, w))
-        assert np.allclose(dense(plain(point, q)), Q, atol=1e-14)
-        assert np.allclose(entries(plain(point, q), i, j), Q[i, j], atol=1e-14)
-        assert plain(point, q).trace() == pytest.approx(np.trace(Q))
+        assert np.allclose(PlainPoint(point, q).dense(), Q, atol=1e-14)
+        assert np.allclose(PlainPoint(point, q).entries(i, j), Q[i, j], atol=1e-14)
+        assert PlainPoint(point, q).trace() == pytest.approx(np.trace(Q))
     assert np.allclose(SoftPoint(V, u).root() @ SoftPoint(V, u).root().T, soft)
     again = FactorPoint(SoftPoint(V, u).root()).as_soft(u)
-    assert np.allclose(dense(again), soft, atol=1e-13)
+    assert np.allclose(again.dense(), soft, atol=1e-13)
 
 
 # Bounds.

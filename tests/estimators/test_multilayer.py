@@ -7,9 +7,8 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sknomad import NOMAD, Gram, KMeansSDP, MultiLayerNOMAD, datasets, load, solve
-from sknomad._estimators.multilayer import halving_schedule, with_trace
+from sknomad._estimators.multilayer import halving_schedule
 from sknomad._manifolds.choice import K_grid, choose, usual_K
-from sknomad._points.forms import dense
 from sknomad.metrics import hardness
 
 
@@ -234,7 +233,7 @@ def test_halving_schedule():
 @pytest.mark.parametrize("K", [3, 8, 15])
 def test_start_has_the_trace_asked_for(K):
     point = solve(KMeansSDP(Gram.from_data(datasets.two_rings(40)[0]), 8)).point
-    Q = dense(with_trace(point, K).point)
+    Q = point.with_trace(K).dense()
     assert np.trace(Q) == pytest.approx(K)
     assert np.allclose(Q.sum(axis=1), 1)
 

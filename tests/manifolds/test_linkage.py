@@ -11,7 +11,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from sknomad import SoftPoint
 from sknomad._manifolds.linkage import CEILING, TOGETHER, linkage_tree, similarities, smallest_part
-from sknomad._points.forms import DensePoint, dense
+from sknomad._points.forms import DensePoint
 
 
 def random_similarity(n, seed, gaps=3):
@@ -121,7 +121,7 @@ def test_soft_assignments_give_the_same_tree_as_their_matrix():
     V = np.random.default_rng(0).dirichlet(np.full(6, 0.2), size=50)
     V[V < 0.05] = 0
     point = SoftPoint(V / V.sum(axis=1)[:, None])
-    soft, full = linkage_tree(point), linkage_tree(DensePoint(dense(point)))
+    soft, full = linkage_tree(point), linkage_tree(DensePoint(point.dense()))
     finite = np.isfinite(full.heights)
     assert np.allclose(soft.heights[finite], full.heights[finite], atol=1e-9)
     assert similarities(point).diagonal().sum() == 0

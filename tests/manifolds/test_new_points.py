@@ -13,8 +13,6 @@ from sknomad._manifolds.extend import extend
 from sknomad._manifolds.multipliers import multipliers_of
 from sknomad._manifolds.new_points import heaviest_parts, local_weights
 from sknomad._numerics.weighted_simplex import weighted_rows
-from sknomad._points.forms import dense
-from sknomad._points.unweighted import entries, product
 from sknomad.metrics import circular_rank_correlation
 from sknomad.solvers import SoftAssignment
 
@@ -235,9 +233,9 @@ def test_products_and_entries_agree_with_the_dense_matrix(solver, rng):
     i, j = rng.integers(50, size=(2, 30))
     columns = rng.standard_normal((50, 3))
     for form in (point, point.base):
-        Q = dense(form)
-        assert np.allclose(entries(form, i, j), Q[i, j], atol=1e-12)
-        assert np.allclose(product(form, columns), Q @ columns, atol=1e-12)
+        Q = form.dense()
+        assert np.allclose(form.entries(i, j), Q[i, j], atol=1e-12)
+        assert np.allclose(form.product(columns), Q @ columns, atol=1e-12)
 
 
 def test_wrong_new_points_are_named():

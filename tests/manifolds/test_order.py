@@ -7,7 +7,7 @@ from scipy.stats import spearmanr
 from sknomad import NOMAD, datasets
 from sknomad._manifolds.geodesics import geodesics, support
 from sknomad._manifolds.order import find_order
-from sknomad._points.forms import DensePoint, SoftPoint, dense
+from sknomad._points.forms import DensePoint, SoftPoint
 from sknomad.metrics import circular_rank_correlation
 
 
@@ -136,7 +136,7 @@ def brute_force(Q, cut):
 def test_geodesics_are_shortest_paths(solver):
     X, _ = datasets.moons(60, noise=0.03, random_state=0)
     model = NOMAD(K=10, solver=solver).fit(X)
-    Q = dense(model.solution_.point.unmixed)
+    Q = model.solution_.point.unmixed.dense()
     found = model.geodesic_distances()
     assert np.allclose(found, brute_force((Q + Q.T) / 2, 1e-2 * Q.max()), atol=1e-12)
     assert np.allclose(model.geodesic_distances([3, 5]), found[[3, 5]])
@@ -157,7 +157,7 @@ def test_geodesics_on_a_ring_are_arc_lengths():
 def test_sparse_affinity_is_the_support():
     X, _ = datasets.two_rings(80)
     model = NOMAD(K=16, affinity="sparse").fit(X)
-    Q = dense(model.solution_.point.unmixed)
+    Q = model.solution_.point.unmixed.dense()
     expected = np.where(1e-2 * Q.max() < Q, Q, 0)
     assert np.allclose(model.affinity_.toarray(), expected, atol=1e-12)
     assert model.affinity_.format == "csr"
@@ -168,7 +168,7 @@ def test_support_of_soft_assignments_needs_no_dense_rows(rng):
     V = np.where(rng.uniform(size=(40, 9)) < 0.3, rng.uniform(size=(40, 9)), 0)
     V[:, 0] += 1e-3
     V /= V.sum(axis=1, keepdims=True)
-    Q = dense(SoftPoint(V))
+    Q = SoftPoint(V).dense()
     assert np.allclose(support(SoftPoint(V), 0.05).toarray(), np.where(0.05 * Q.max() < Q, Q, 0))
     assert np.allclose(geodesics(support(SoftPoint(V), 0.05)), brute_force(Q, 0.05 * Q.max()))
 

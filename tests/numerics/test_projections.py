@@ -14,6 +14,7 @@ from hypothesis.extra import numpy as hnp
 from oracles import complement_of_ones
 from sknomad._numerics.arrays import to_numpy
 from sknomad._numerics.block_eigen import orthonormal
+from sknomad._numerics.fixed_vector import Ones
 from sknomad._numerics.projections import (
     ky_fan_sum,
     lift,
@@ -53,7 +54,7 @@ matrices = st.builds(
 
 
 def spectraplex_point(A, total):
-    U, weights = project_spectraplex(A, total)
+    U, weights = project_spectraplex(A, total, Ones(len(A)))
     return (U * weights) @ U.T
 
 
@@ -122,27 +123,33 @@ def test_simplex_projection_by_hand():
 def test_restriction_has_the_spectrum_on_the_complement_of_ones(A):
     basis = complement_of_ones(len(A))
     expected = np.linalg.eigvalsh(basis.T @ A @ basis)
-    assert np.allclose(np.linalg.eigvalsh(restrict(A)), expected, rtol=0, atol=1e-13 * len(A) * np.linalg.norm(A))
+    assert np.allclose(
+        np.linalg.eigvalsh(restrict(A, Ones(len(A)))), expected, rtol=0, atol=1e-13 * len(A) * np.linalg.norm(A)
+    )
 
 
 @given(matrices)
 def test_restriction_and_lift_are_adjoint(A):
     Z = np.eye(len(A) - 1)
-    U = lift(Z)
-    assert np.allclose(U.T @ A @ U, restrict(A), rtol=0, atol=1e-13 * len(A) * max(np.linalg.norm(A), 1e-300))
+    U = lift(Z, Ones(len(Z) + 1))
+    assert np.allclose(
+        U.T @ A @ U, restrict(A, Ones(len(A))), rtol=0, atol=1e-13 * len(A) * max(np.linalg.norm(A), 1e-300)
+    )
     assert np.allclose(U.T @ U, Z, atol=1e-14)
 
 
 @given(st.integers(2, 200), seeds)
 def test_lifted_columns_sum_to_zero(n, seed):
     Z = np.random.default_rng(seed).standard_normal((n - 1, 3))
-    assert np.abs(lift(Z).sum(axis=0)).max() <= 1e-14 * n * np.linalg.norm(Z)
+    assert np.abs(lift(Z, Ones(n)).sum(axis=0)).max() <= 1e-14 * n * np.linalg.norm(Z)
 
 
 @pytest.mark.parametrize("multiple", [0.0, 1.0, -1.0, 1e8, -1e8])
 def test_restriction_does_not_see_multiples_of_ones(rng, multiple):
     A = symmetric(rng, 9)
-    assert np.allclose(restrict(A + multiple), restrict(A), rtol=0, atol=1e-14 * max(abs(multiple), 1) * 9)
+    assert np.allclose(
+        restrict(A + multiple, Ones(len(A))), restrict(A, Ones(len(A))), rtol=0, atol=1e-14 * max(abs(multiple), 1) * 9
+    )
 
 
 # The spectraplex.
@@ -150,7 +157,7 @@ def test_restriction_does_not_see_multiples_of_ones(rng, multiple):
 
 @given(matrices, totals)
 def test_spectraplex_projection_is_feasible(A, total):
-    U, weights = project_spectraplex(A, total)
+    U, weights = project_spectraplex(A, total, Ones(len(A)))
     n = len(A)
     assert U.shape[0] == n
     assert 1 <= U.shape[1] <= n - 1
@@ -214,23 +221,26 @@ def test_ky_fan_sum_is_the_best_choice(values, share):
 
 
 def test_array_libraries_agree(xp, rng):
+    fixed = Ones(8)
     for kind in KINDS:
         A = symmetric(rng, 8, kind)
         B = xp.asarray(A)
         values, weights = xp.asarray(A[0]), project_simplex(A[0], 1.3)
-        assert np.allclose(to_numpy(restrict(B)), restrict(A), rtol=0, atol=1e-12 * (1 + np.linalg.norm(A)))
+        assert np.allclose(
+            to_numpy(restrict(B, fixed)), restrict(A, fixed), rtol=0, atol=1e-12 * (1 + np.linalg.norm(A))
+        )
         assert np.allclose(to_numpy(project_simplex(values, 1.3)), weights, rtol=0, atol=1e-10)
         assert simplex_threshold(values, 1.3) == pytest.approx(simplex_threshold(A[0], 1.3))
         assert ky_fan_sum(values, 2.5) == pytest.approx(ky_fan_sum(A[0], 2.5))
-        U, weights = (to_numpy(part) for part in project_spectraplex(B, 2.0))
+        U, weights = (to_numpy(part) for part in project_spectraplex(B, 2.0, fixed))
         W = spectraplex_point(A, 2.0)
         assert np.allclose((U * weights) @ U.T, W, rtol=0, atol=1e-9)
-    assert type(lift(xp.asarray(A[1:, :2]))) is type(B)
+    assert type(lift(xp.asarray(A[1:, :2]), fixed)) is type(B)
 
 
 def test_single_precision_stays_single(xp, rng):
     A = xp.asarray(symmetric(rng, 6).astype(np.float32))
-    U, weights = project_spectraplex(A, 1.5)
+    U, weights = project_spectraplex(A, 1.5, Ones(6))
     assert U.dtype == weights.dtype == xp.float32
     assert float(xp.sum(weights)) == pytest.approx(1.5, rel=1e-5)
 

@@ -208,7 +208,7 @@ def test_a_tiny_weight_changes_little(tiny):
 def test_ones_change_nothing():
     X, _ = datasets.ring(30)
     plain, weighted = NOMAD(K=4).fit(X), NOMAD(K=4).fit(X, sample_weight=np.ones(30))
-    assert weighted.solution_.problem.direction is None
+    assert not weighted.solution_.problem.fixed.is_weighted
     assert np.array_equal(plain.embedding_, weighted.embedding_)
     assert np.array_equal(NOMAD(K=4).fit_predict(X, sample_weight=[2] * 30), plain.labels_)
 

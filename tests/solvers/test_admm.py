@@ -23,6 +23,7 @@ from oracles import (
     torus_value,
 )
 from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, solve
+from sknomad._numerics.fixed_vector import Ones
 from sknomad._numerics.projections import project_spectraplex
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment, resolve
 from sknomad.solvers._admm import LONGEST_TRUST, SETTLED
@@ -244,11 +245,11 @@ def test_leading_projector_follows_a_drifting_matrix(rng):
     n, total = 120, 4.0
     U = np.linalg.qr(rng.standard_normal((n, 10)))[0]
     A = U @ np.diag(np.linspace(3, 6, 10)) @ U.T - 20 * np.outer(U[:, 0] + 1, U[:, 0] + 1) / n
-    projector = LeadingProjector(total, exact_limit=n)
+    projector = LeadingProjector(total, exact_limit=n, fixed=Ones(n))
     for _ in range(15):
         noise = rng.standard_normal((n, n))
         A = A + 2e-3 * (noise + noise.T)
-        (U1, l1), (U2, l2) = projector.project(A), project_spectraplex(A, total)
+        (U1, l1), (U2, l2) = projector.project(A), project_spectraplex(A, total, Ones(n))
         assert l1.sum() == pytest.approx(total, rel=1e-10)
         assert np.abs(U1.sum(axis=0)).max() <= 1e-10
         assert np.allclose((U1 * l1) @ U1.T, (U2 * l2) @ U2.T, rtol=0, atol=2e-2)
@@ -260,7 +261,7 @@ def test_leading_projector_notices_a_new_direction(rng):
     U = np.linalg.qr(rng.standard_normal((n, 4)))[0]
     U -= U.mean(axis=0)
     A = 5 * U @ U.T
-    projector = LeadingProjector(3.0, exact_limit=n)
+    projector = LeadingProjector(3.0, exact_limit=n, fixed=Ones(n))
     for _ in range(5):
         projector.project(A)
     new = rng.standard_normal(n)
@@ -268,7 +269,7 @@ def test_leading_projector_notices_a_new_direction(rng):
     A = A + 50 * np.outer(new, new) / (new @ new)
     for _ in range(5):
         found = projector.project(A)
-    expected = project_spectraplex(A, 3.0)
+    expected = project_spectraplex(A, 3.0, Ones(n))
     assert np.allclose((found[0] * found[1]) @ found[0].T, (expected[0] * expected[1]) @ expected[0].T, atol=1e-2)
 
 

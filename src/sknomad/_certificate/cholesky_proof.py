@@ -4,7 +4,7 @@ For any float ``t``, any ``F`` (n x p), any vector ``a`` and any symmetric ``N >
 
     A = t I + F F' + 1 a' + a 1' - D - N.
 
-With weights ``sqrt(n) u`` takes the place of the vector 1 below, ``u`` the computed direction.
+With weights ``sqrt(n) u`` takes the place of the vector 1 below, ``u`` the computed fixed vector.
 
 If ``A >= -delta I`` then every feasible ``Q = J + W`` has ``<D, Q> <= 1'N1/n + (K-1)(t + delta) + |F|_F^2``, because
 ``W 1 = 0`` removes ``a``, ``tr W = K - 1``, and ``0 <= W <= I`` bounds ``<F F', W>``. Eigenvalues only suggest good
@@ -75,7 +75,7 @@ def estimated_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array
     terms = Terms(problem.gram, N, model)
     count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
     U, values, _, _ = leading_eigenpairs(
-        _Operator(terms), count, terms.state_model, start, settled=SCREENING, u=problem.direction
+        _Operator(terms), count, terms.state_model, problem.fixed, start, settled=SCREENING
     )
     xp = namespace(values)
     whole = float(xp.sum(values[1:])) if count > 1 else 0.0
@@ -99,14 +99,12 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, 
     count = math.floor(K - 1)
     if terms.n <= (FULL_EIGEN_GPU if is_on_gpu(terms.model) else FULL_EIGEN_CPU):
         M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
-        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.gram.direction))
+        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.fixed))
         smallest, error = float(values[0]), 0.0
-        values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.gram.direction)
+        values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.fixed)
     else:
         size = min(count + 1, terms.n - 1)
-        U, values, smallest, change = leading_eigenpairs(
-            _Operator(terms), size, terms.state_model, start, u=terms.gram.direction
-        )
+        U, values, smallest, change = leading_eigenpairs(_Operator(terms), size, terms.state_model, terms.fixed, start)
         rounding = 8 * float(xp.finfo(values.dtype).eps) * abs(float(values[-1]))
         error = 4 * change + BLOCK_MARGIN * abs(float(values[0])) + rounding
         U, values = double(U), double(values)
@@ -145,9 +143,9 @@ def make_shift(terms: Terms, spectrum: Spectrum, U: Array, margin: float, size: 
     column = ones[:, None]
     gram_sums = X @ (X.T @ column) if X is not None else terms.gram.formed_like(terms.model) @ column
     row_means = (gram_sums[:, 0] + size.row_sums) / n
-    if terms.gram.direction is None:
-        return Shift(t, F, row_means - xp.mean(row_means) / 2 + (kappa - t) / (2 * n))
-    return Shift(t, F, row_means + ones * ((kappa - t) / (2 * n) - float(ones @ row_means) / (2 * n)))
+    if terms.fixed.is_weighted:
+        return Shift(t, F, row_means + ones * ((kappa - t) / (2 * n) - float(ones @ row_means) / (2 * n)))
+    return Shift(t, F, row_means - xp.mean(row_means) / 2 + (kappa - t) / (2 * n))
 
 
 def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> float:
@@ -170,8 +168,8 @@ def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> floa
     forming = (
         terms.gram.forming_error
         + gamma(F.shape[1] + 9) * frobenius(F) ** 2
-        # With weights two more roundings, of the products with the direction.
-        + gamma(9 if terms.gram.direction is None else 11) * (size.largest + 2 * math.sqrt(n) * frobenius(a) + abs(t))
+        # With weights two more roundings, of the products with the fixed vector.
+        + gamma(11 if terms.fixed.is_weighted else 9) * (size.largest + 2 * math.sqrt(n) * frobenius(a) + abs(t))
     )
     delta = (backward + forming + 1e-290) * (1 + 1e-10)
     return delta if math.isfinite(delta) else math.inf
@@ -225,12 +223,12 @@ def _mirrored(lower: Array) -> Array:
 
 def _bound(problem: KMeansSDP, size: MultiplierSize, shift: Shift, delta: float) -> float:
     """``1'N1/n + (K-1)(t + delta) + |F|_F^2``, rounded up."""
-    n, K, is_weighted = problem.n, problem.K, problem.direction is not None
-    # The computed direction is a multiple of the true one, that factor 1 up to n roundings, and three roundings of each
+    n, K, is_weighted = problem.n, problem.K, problem.fixed.is_weighted
+    # The computed vector is a multiple of the true one, that factor 1 up to n roundings, and three roundings of each
     # entry off: the first matters for its norm, the second also because W does not quite annihilate it.
     mean = size.total / n * (1 + gamma(4 * n + 40 if is_weighted else 2 * n + 2))
-    direction_error = 7 * UNIT_ROUNDOFF * math.sqrt(n) * frobenius(shift.a) if is_weighted else 0.0
+    fixed_error = 7 * UNIT_ROUNDOFF * math.sqrt(n) * frobenius(shift.a) if is_weighted else 0.0
     excess = frobenius(shift.F) ** 2 * (1 + gamma(n * shift.F.shape[1] + 4))
     level = (K - 1) * (shift.t + delta)
     pad = 8 * UNIT_ROUNDOFF * (mean + excess + (K - 1) * (abs(shift.t) + delta))
-    return mean + excess + level + pad + centring_error(problem.gram) + direction_error
+    return mean + excess + level + pad + centring_error(problem.gram) + fixed_error

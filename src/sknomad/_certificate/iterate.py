@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from .._numerics.arrays import Array, namespace
-from .._points.forms import DensePoint, Point
+from .._points.forms import DensePoint
+from .._points.point import Point
 
 # Beyond this a matrix holds neither a point nor a multiplier, only an overflow to come.
 LARGEST_ENTRY = 1e150
@@ -64,7 +65,7 @@ class Iterate:
     @property
     def point(self) -> Point:
         """``Q`` with the methods of a point, whatever form it came in."""
-        return self.Q if hasattr(self.Q, "rows") else DensePoint(np.asarray(self.Q, dtype=np.float64))
+        return self.Q if isinstance(self.Q, Point) else DensePoint(np.asarray(self.Q, dtype=np.float64))
 
     @property
     def multiplier(self) -> Array:

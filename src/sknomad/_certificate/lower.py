@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, namespace, to_numpy
-from .._numerics.fixed_vector import centred, direction_like, mean_rows, relative
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, all_finite, double, namespace
+from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer
-from .._points.forms import DensePoint, FactorPoint, MixedPoint, Point, SoftPoint, SpectralPoint, dense
+from .._points.forms import FactorPoint, SoftPoint, SpectralPoint
+from .._points.mixed import MixedPoint, interior_point
+from .._points.point import Point
 from .._program.problem import KMeansSDP
 from .iterate import LARGEST_ENTRY, Iterate
 from .trivial import trivial_value
@@ -47,7 +49,7 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     point = make_feasible(problem, Iterate(Q).point, steps=steps)
     if point is None:
         raise ValueError("Q must have finite entries, got NaN or inf. Start again from the last finite iterate.")
-    return dense(point)
+    return point.dense()
 
 
 def feasible_value(problem: KMeansSDP, point: MixedPoint) -> float:
@@ -64,33 +66,29 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
     if point.n != problem.n:
         raise ValueError(f"Q must have {problem.n} rows, got {point.n}. Pass an iterate of the same problem.")
     if problem.is_trivial:
-        a, b = problem.interior_weights
-        return MixedPoint(DensePoint(np.eye(problem.n)), identity=a, mean=b, u=problem.direction)
+        return interior_point(problem)
     if isinstance(point, MixedPoint):
         point = point.base
     if isinstance(point, SoftPoint | FactorPoint):
-        return _repair_trace(problem, point.as_soft(problem.direction)) if _is_finite(point.columns) else None
+        return _as_soft(problem, point) if point.is_finite() else None
     spectral = as_spectral(problem, point)
     return None if spectral is None else _repair_entries(problem, spectral, steps)
 
 
-def _repair_trace(problem: KMeansSDP, soft: SoftPoint) -> MixedPoint:
+def _as_soft(problem: KMeansSDP, point: SoftPoint | FactorPoint) -> MixedPoint:
     """Soft assignments satisfy everything but ``tr Q = K``; mixing with ``J`` or ``I`` settles that exactly."""
-    trace = soft.trace()
-    if trace > problem.K:
-        return MixedPoint(soft, mean=(trace - problem.K) / (trace - 1), u=problem.direction)
-    return MixedPoint(soft, identity=(problem.K - trace) / (problem.n - trace), u=problem.direction)
+    return MixedPoint(point.as_soft(problem.fixed), fixed=problem.fixed).with_trace(problem.K)
 
 
 def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
-    direction = problem.direction
+    fixed = problem.fixed
     if not isinstance(point, SpectralPoint):
-        Q = np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
-        if not _is_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
+        Q = point.dense()
+        if not all_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
             return None
-        return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1, direction), direction)
-    if not (_is_finite(point.U) and _is_finite(point.l)):
+        return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1, fixed), fixed)
+    if not point.is_finite():
         return None
     xp = namespace(point.U)
     U, weights = double(point.U), xp.clip(double(point.l), min=0.0)
@@ -99,7 +97,7 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     if top_size == 0 or top_weight == 0:
         return None
     V = U / xp.where(sizes > 0, sizes, 1.0)
-    V = centred(V, direction)
+    V = fixed.centre(V)
     norms = xp.sqrt(xp.sum(V * V, axis=0))
     # What centring leaves of a nearly constant column is rounding: such a column is dropped.
     norms = xp.where(norms > NEARLY_CONSTANT, norms, 0.0)
@@ -108,7 +106,7 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     total = float(xp.sum(weights))
     if total == 0:
         return None
-    return SpectralPoint(centred(V, direction), weights * ((problem.K - 1) / total), direction_like(direction, V))
+    return SpectralPoint(fixed.centre(V), weights * ((problem.K - 1) / total), fixed.like(V))
 
 
 def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> MixedPoint | None:
@@ -122,39 +120,25 @@ def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> 
             best, best_value = candidate, value
         if step == steps or candidate.mean == 0:
             break
-        nearer = _towards_nonnegative(Q, spectral.u)
-        spectral = SpectralPoint(*project_spectraplex(nearer, problem.K - 1, spectral.u), spectral.u)
+        nearer = _towards_nonnegative(Q, spectral.fixed)
+        spectral = SpectralPoint(*project_spectraplex(nearer, problem.K - 1, spectral.fixed), spectral.fixed)
     return best
 
 
-def _towards_nonnegative(Q: Array, u: Array) -> Array:
+def _towards_nonnegative(Q: Array, fixed: FixedVector) -> Array:
     """One over-relaxed step towards the matrices with entries a little above zero."""
     xp = namespace(Q)
-    margin = REPAIR_MARGIN * max(-float(xp.min(relative(Q, u))), 0.0)
-    n = Q.shape[0]
-    target = xp.clip(Q, min=margin) if u is None else xp.maximum(Q, mean_rows(u, n, weight=margin * n))
-    return Q + REPAIR_RELAXATION * (target - Q)
+    margin = REPAIR_MARGIN * max(-float(xp.min(fixed.relative(Q))), 0.0)
+    return Q + REPAIR_RELAXATION * (fixed.raise_entries(Q, margin) - Q)
 
 
 def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> MixedPoint:
     """Mix with the interior point until the smallest entry, in units of those of ``J``, is zero, rounding included."""
     xp = namespace(Q)
-    Q = relative(Q, spectral.u)
+    Q = spectral.fixed.relative(Q)
     rounding = 8 * UNIT_ROUNDOFF * max(float(xp.max(Q)), 1 / problem.n)
     shortfall = max(rounding - float(xp.min(Q)), 0.0)
     # Weights so small that their reciprocals overflow leave nothing but the interior point.
     theta = shortfall / (shortfall + problem.interior_entry) if math.isfinite(shortfall) else 1.0
     a, b = problem.interior_weights
-    return MixedPoint(spectral, identity=theta * a, mean=theta * b, u=spectral.u)
-
-
-def is_finite(iterate: Iterate) -> bool:
-    """Whether the point of an iterate holds numbers only."""
-    point: Any = iterate.point.base if isinstance(iterate.point, MixedPoint) else iterate.point
-    arrays = (point.U, point.l) if isinstance(point, SpectralPoint) else (point.columns,)
-    return all(_is_finite(array) for array in arrays)
-
-
-def _is_finite(array: Array) -> bool:
-    xp = namespace(array)
-    return bool(xp.all(xp.isfinite(array)))
+    return MixedPoint(spectral, identity=theta * a, mean=theta * b, fixed=spectral.fixed)

@@ -1,11 +1,11 @@
-"""``D`` and ``N`` as a proof needs them: in float64, row block by row block, with their sums along the direction."""
+"""``D`` and ``N`` as a proof needs them: in float64, row block by row block, with their sums along the fixed vector."""
 
 from __future__ import annotations
 
-import math
 from typing import Any, NamedTuple
 
-from .._numerics.arrays import Array, device, double, like, namespace, row_slices
+from .._numerics.arrays import Array, device, double, namespace, row_slices
+from .._numerics.fixed_vector import FixedVector
 from .._program.gram import Gram
 
 BLOCK_ROWS = 2048
@@ -29,11 +29,13 @@ class Terms(NamedTuple):
         return self.gram.n
 
     @property
+    def fixed(self) -> FixedVector:
+        return self.gram.fixed
+
+    @property
     def ones(self) -> Array:
         """The vector of ones, with weights ``sqrt(n) u``."""
-        if self.gram.direction is None:
-            return namespace(self.model).ones(self.n, dtype=self.model.dtype, device=device(self.model))
-        return like(self.gram.direction, self.model) * math.sqrt(self.n)
+        return self.fixed.ones(self.model)
 
     def blocks(self) -> list[slice]:
         return row_slices(self.n, BLOCK_ROWS)
@@ -47,7 +49,7 @@ class Terms(NamedTuple):
 
     def plus_ones_times(self, rows: Array, a: Array, block: slice, stop: int) -> Array:
         """Rows of a matrix plus those of ``1 a' + a 1'``, up to column `stop`."""
-        if self.gram.direction is None:
+        if not self.fixed.is_weighted:  # no products, and none of their roundings
             return rows + a[block][:, None] + a[:stop][None, :]
         ones = self.ones
         return rows + ones[block][:, None] * a[:stop][None, :] + a[block][:, None] * ones[:stop][None, :]
@@ -84,7 +86,7 @@ def multiplier_size(terms: Terms) -> MultiplierSize:
     """Row sums of ``N``, from its lower triangle."""
     xp = namespace(terms.model)
     plain = _row_sums(terms, None)
-    if terms.gram.direction is None:
+    if not terms.fixed.is_weighted:
         return MultiplierSize(plain, float(xp.sum(plain)), float(xp.max(plain)), bool(xp.all(xp.isfinite(plain))))
     row_sums = _row_sums(terms, terms.ones)
     is_finite = bool(xp.all(xp.isfinite(plain + row_sums)))

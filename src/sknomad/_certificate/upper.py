@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace
-from .._numerics.fixed_vector import mean_value
 from .._numerics.projections import ky_fan_sum, restrict
 from .._numerics.validation import check_choice
 from .._program.gram import centring_error
@@ -82,9 +81,9 @@ def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
 def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
     xp = namespace(N)
     n, K, gram = problem.n, problem.K, problem.gram
-    mean = mean_value(N, problem.direction)
+    mean = problem.fixed.mean_value(N)
     X = gram.factor_like(N)
-    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N, problem.direction)
+    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N, problem.fixed)
     values = xp.linalg.eigvalsh(M)
     size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
     # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.

@@ -13,8 +13,9 @@ from .._manifolds.new_points import Extension, indicator
 from .._numerics.arrays import Array, given_model, like_given, to_numpy
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_distances
-from .._points.forms import MixedPoint, Point, dense
-from .._points.unweighted import plain, product
+from .._points.mixed import MixedPoint
+from .._points.point import Point
+from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
 from .._program.inputs import METRICS, check_library, read_table
 
@@ -93,7 +94,7 @@ class FittedManifolds(TransformerMixin):
         check_is_fitted(self)
         if self.affinity == "sparse":
             return self._support()
-        return like_given(self._given(dense(self._plain(self._point))), given_model(self.labels_))
+        return like_given(self._given(self._plain(self._point).dense()), given_model(self.labels_))
 
     @property
     def memberships_(self) -> Array:
@@ -104,9 +105,9 @@ class FittedManifolds(TransformerMixin):
         # Points labelled -1 belong to a last column that is left out.
         columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
         if self._groups is None:
-            return like_given(product(self._point, columns), given_model(self.labels_))
+            return like_given(self._point.product(columns), given_model(self.labels_))
         roots = self._groups.roots[:, None]
-        shares = product(self._point, roots * columns) / roots
+        shares = self._point.product(roots * columns) / roots
         return like_given(self._groups.given(shares, 0.0), given_model(self.labels_))
 
     def _support(self) -> Any:
@@ -115,7 +116,7 @@ class FittedManifolds(TransformerMixin):
 
     def _plain(self, point: Point) -> Point:
         """``Q`` of single points."""
-        return plain(point, None if self._groups is None else self._groups.roots)
+        return point if self._groups is None else PlainPoint(point, self._groups.roots)
 
     def _given(self, Q: Any) -> Any:
         """A square matrix of the points given from one of the points of the program."""

@@ -22,7 +22,6 @@ from .._manifolds.extend import extend
 from .._manifolds.linkage import LinkageTree, linkage_tree
 from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_distances, check_integer, check_K
-from .._points.forms import MixedPoint, dense
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
@@ -235,12 +234,12 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 tol=self.tol,
                 max_iter=self.max_iter,
                 max_seconds=left,
-                start=with_trace(solutions[-1].point, K) if solutions and gram.n <= WARM_BELOW else None,
+                start=Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None,
                 callback=watch if self.callback is not None else None,
                 grade=self.grade,
             )
             solutions.append(solution)
-            if watch.stopped or left == 0.0 or hardness(dense(solution.point.unmixed)) >= HARD:
+            if watch.stopped or left == 0.0 or hardness(solution.point.unmixed.dense()) >= HARD:
                 break
             gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
         return solutions
@@ -286,18 +285,6 @@ def check_schedule(schedule: Any, n: int) -> list[float]:
     if any(later > earlier for earlier, later in pairwise(values)):
         raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
     return values
-
-
-def with_trace(point: MixedPoint, K: float) -> Iterate:
-    """A feasible point of another trace as a start: mixed with ``J`` or ``I`` until the trace is ``K``."""
-    trace, n = point.trace(), point.n
-    if trace > K:
-        theta = (trace - K) / (trace - 1)
-        identity, mean = (1 - theta) * point.identity, (1 - theta) * point.mean + theta
-    else:
-        theta = (K - trace) / (n - trace) if trace < n else 0.0
-        identity, mean = (1 - theta) * point.identity + theta, (1 - theta) * point.mean
-    return Iterate(MixedPoint(point.base, identity=identity, mean=mean, u=point.u))
 
 
 def follow(choice: Choice, trees: list[LinkageTree]) -> Array:

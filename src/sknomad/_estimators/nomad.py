@@ -17,7 +17,6 @@ from .._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._points.components import find_manifolds, name_manifolds
-from .._points.unweighted import plain
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
@@ -215,7 +214,7 @@ class NOMAD(
         self._point = self.solution_.point
         weights = None if self._groups is None else self._groups.weights
         # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
-        base = plain(self._point.unmixed, None if weights is None else np.sqrt(weights))
+        base = self._plain(self._point.unmixed)
         parts = find_manifolds(base, self.threshold)
         coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
         squared_norms = self.solution_.problem.gram.diagonal()

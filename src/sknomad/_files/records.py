@@ -21,7 +21,9 @@ from .._certificate.certificate import Certificate
 from .._certificate.cuts import Multipliers
 from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, is_sparse
-from .._points.forms import DensePoint, FactorPoint, MixedPoint, SoftPoint, SpectralPoint
+from .._numerics.fixed_vector import Ones, Weighted, fixed_vector
+from .._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
+from .._points.mixed import MixedPoint
 from .._program.duplicates import Groups
 from .._program.float_range import Frame
 from .._program.gram import Gram
@@ -43,7 +45,9 @@ ENUMERATIONS: dict[str, type[enum.Enum]] = {}
 # What determines a Gram: stored, not measured anew, so that every number comes back to the bit.
 GRAM_FIELDS = ("_factor", "_kernel", "unit", "frame", "_spread", "n", "trace", "norm", "forming_error")
 # Only with weights; files written before there were any do not have them.
-WEIGHT_FIELDS = ("roots", "direction", "_given")
+WEIGHT_FIELDS = ("roots", "fixed", "_given")
+# What files call `fixed`, the vector itself or nothing for that of ones.
+FIXED_NAMES = {"Gram": "direction", "SpectralPoint": "u", "SoftPoint": "u", "MixedPoint": "u"}
 # Fields of earlier versions: the state of a solver, from which nothing but a warm start would come.
 DROPPED_FIELDS = {"Iterate": ("extra",)}
 SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array)}
@@ -76,6 +80,8 @@ class Encoder:
             return int(value)
         if isinstance(value, float):
             return value if math.isfinite(value) else {"type": "float", "value": repr(value)}
+        if isinstance(value, Ones | Weighted):
+            return self.encode(value.q if isinstance(value, Weighted) else None, where)
         if type(value) in ENUMERATIONS.values():
             return {"type": type(value).__name__.lower(), "name": value.name}
         if type(value) in (list, tuple):  # a named tuple would come back as a plain one
@@ -116,7 +122,8 @@ class Encoder:
         )
 
     def _record(self, name: str, fields: Mapping[str, Any], where: str) -> Any:
-        encoded = {field: self.encode(value, f"{where}.{field}") for field, value in fields.items()}
+        in_file = {"fixed": FIXED_NAMES.get(name, "fixed")}
+        encoded = {in_file.get(f, f): self.encode(value, f"{where}.{f}") for f, value in fields.items()}
         return {"type": "record", "class": name, "fields": encoded}
 
     def _store(self, array: Array, owner: Any, where: str) -> str:
@@ -181,8 +188,9 @@ class Decoder:
 
     def _decode_record(self, node: Any) -> Any:
         name = _one_of(node["class"], ("Gram", *RECORDS))
-        left_out = DROPPED_FIELDS.get(name, ())
-        fields = {field: self.decode(value) for field, value in node["fields"].items() if field not in left_out}
+        in_class, left_out = {FIXED_NAMES.get(name, "fixed"): "fixed"}, DROPPED_FIELDS.get(name, ())
+        given = {field: value for field, value in node["fields"].items() if field not in left_out}
+        fields = {in_class.get(field, field): self.decode(value) for field, value in given.items()}
         return _make_gram(fields) if name == "Gram" else RECORDS[name](**fields)
 
 
@@ -208,7 +216,8 @@ def _make_gram(fields: Mapping[str, Any]) -> Gram:
     table = gram._kernel if gram._factor is None else gram._factor
     if table.ndim != 2 or table.shape[0] != gram.n or (gram._factor is None and table.shape[1] != gram.n):
         raise FormatError(f"a saved Gram must have a table of {gram.n} rows, got shape {table.shape}.")
-    for weights in (gram.roots, gram.direction):
+    for weights in (gram.roots, fields.get("fixed")):
         if (weights is None) != (gram._given is None) or (weights is not None and weights.shape != (gram.n,)):
             raise FormatError(f"a saved Gram must have {gram.n} weights or none.")
+    gram.fixed = fixed_vector(fields.get("fixed"), gram.n)
     return gram

@@ -20,7 +20,7 @@ from .._certificate.cuts import Multipliers, clustering_upper_bound
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array
 from .._numerics.projections import project_spectraplex
-from .._points.forms import SpectralPoint, dense
+from .._points.forms import SpectralPoint
 from .._program.problem import KMeansSDP
 from .._solving.run_state import Run
 from ..solvers._warm_eigenspace import LeadingProjector
@@ -125,7 +125,7 @@ class _Search:
     def __init__(self, problem: KMeansSDP, start: Iterate, settings: CuttingPlanes):
         self.problem, self.D, self.project = problem, problem.gram.dense(), _projector(problem)
         self.settings, self.rho = settings, settings.penalty
-        Q, N = dense(start.point), np.asarray(start.N.N, dtype=np.float64)
+        Q, N = start.point.dense(), np.asarray(start.N.N, dtype=np.float64)
         self.T = Q - N / self.rho  # as in ADMM
         self.cuts, self.weights = np.empty((0, 3), dtype=np.int32), np.empty(0)  # weights in units of 1/rho
         self.polyhedron = _Polyhedron(problem.n, self.cuts)
@@ -180,8 +180,8 @@ class _Search:
 
 def _projector(problem: KMeansSDP) -> Callable[[Array], tuple[Array, Array]]:
     if problem.n <= EXACT_BELOW:
-        return lambda A: project_spectraplex(A / 2 + A.T / 2, problem.K - 1)
-    leading = LeadingProjector(problem.K - 1, EXACT_LIMIT)
+        return lambda A: project_spectraplex(A / 2 + A.T / 2, problem.K - 1, problem.fixed)
+    leading = LeadingProjector(problem.K - 1, EXACT_LIMIT, problem.fixed)
     return lambda A: leading.project(A / 2 + A.T / 2)
 
 

@@ -16,7 +16,7 @@ from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_finite, check_integer, check_real
-from .._points.forms import Point
+from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.loop import Limits

@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._numerics.arrays import Array, is_sparse
 from .._points.components import in_order
-from .._points.forms import Point
+from .._points.point import Point
 from .._program.gram import Gram
 from .clustering import kmeans_objective, memberships
 

@@ -16,7 +16,7 @@ from .._certificate.upper import GRADES
 from .._files.records import saved
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
-from .._points.forms import Point
+from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.certificate_file import write_kmeans_certificate

@@ -13,7 +13,7 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
 from .._numerics.arrays import Array, is_sparse
 from .._points.components import in_order
-from .._points.forms import Point
+from .._points.point import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP

@@ -10,7 +10,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from .._numerics.arrays import Array
 from .._points.components import rows_above
-from .._points.forms import Point
+from .._points.point import Point
 
 # Nearest points of each that ways round are sought through: more drop few further edges.
 DETOURS = 16

@@ -17,7 +17,8 @@ from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
 
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._points.components import in_order
-from .._points.forms import Point, SoftPoint
+from .._points.forms import SoftPoint
+from .._points.point import Point
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.
 BLOCK_ROWS = 512

@@ -14,8 +14,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._numerics.arrays import Array
-from .._points.forms import Point
-from .._points.unweighted import entries, largest_entry
+from .._points.point import Point
 
 # Widest gap between neighbouring angles on a closed curve; 0 in theory, a right angle on an open one.
 WIDEST_GAP = 0.4 * np.pi
@@ -47,8 +46,8 @@ def find_order(
     """
     n = len(labels)
     counts = np.ones(n) if weights is None else weights
-    diagonal = entries(point, np.arange(n), np.arange(n))
-    cut = threshold * largest_entry(point)
+    diagonal = point.diagonal()
+    cut = threshold * point.largest_entry()
     rings: dict[int, Array] = {}
     angles = np.full(n, np.nan)
     count = int(labels.max(initial=-1)) + 1
@@ -114,6 +113,6 @@ def _linked(point: Point, rings: dict[int, Array], cut: float) -> list[int]:
     if not rings:
         return []
     ends = np.concatenate([np.roll(ring, -1) for ring in rings.values()])
-    links = entries(point, np.concatenate(list(rings.values())), ends) > cut
+    links = point.entries(np.concatenate(list(rings.values())), ends) > cut
     shares = [part.mean() for part in np.split(links, np.cumsum([len(ring) for ring in rings.values()])[:-1])]
     return [label for label, share in zip(rings, shares, strict=True) if share >= LINKED]

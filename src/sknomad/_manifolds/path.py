@@ -14,7 +14,6 @@ from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_K
-from .._points.forms import dense
 from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
 from .._solving.run_state import Progress
@@ -162,7 +161,7 @@ def _facts(solution: Solution) -> dict[str, Any]:
     return {
         "certificate": solution.certificate,
         "labels": labels,
-        "modes": active_modes(dense(solution.point)),
+        "modes": active_modes(solution.point.dense()),
         "persistence": tree.persistence(int(labels.max()) + 1),
     }
 

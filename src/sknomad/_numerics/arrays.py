@@ -128,6 +128,12 @@ def double(array: Array) -> Array:
     return array if array.dtype == xp.float64 else xp.astype(array, xp.float64)
 
 
+def all_finite(array: Array) -> bool:
+    """Whether an array holds neither NaN nor infinity."""
+    xp = namespace(array)
+    return bool(xp.all(xp.isfinite(array)))
+
+
 def is_sparse(array: Array) -> bool:
     """Whether `array` is a SciPy sparse matrix or array."""
     return bool(sp.issparse(array))

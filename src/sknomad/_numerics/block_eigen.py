@@ -14,7 +14,7 @@ import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
 from .arrays import Array, device, frobenius, like, namespace
-from .fixed_vector import centred
+from .fixed_vector import FixedVector
 
 LANCZOS_STEPS = 12
 # Vectors beyond the wanted ones, the filter's degree, and the passes of `leading_eigenpairs`.
@@ -24,7 +24,7 @@ LARGEST_GAIN = 1e8
 
 
 def leading_eigenpairs(
-    A: Any, count: int, model: Array, start: Array = None, *, settled: float = 2e-6, u: Array = None
+    A: Any, count: int, model: Array, fixed: FixedVector, start: Array = None, *, settled: float = 2e-6
 ) -> tuple[Array, Array, float, float]:
     """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
 
@@ -42,16 +42,16 @@ def leading_eigenpairs(
     xp = namespace(model)
     n = A.shape[0]
     size = min(count + EXTRA_VECTORS, n - 1)
-    V = fresh_vectors(n, size, model, u) if start is None else widened(like(start, model), size, u)
-    lowest = lowest_eigenvalue_bound(A, model, u)
-    V, values, _ = rayleigh_ritz(A, orthonormal(centred(V, u)), u)
+    V = fresh_vectors(fixed, size, model) if start is None else widened(like(start, model), size, fixed)
+    lowest = lowest_eigenvalue_bound(A, model, fixed)
+    V, values, _ = rayleigh_ritz(A, orthonormal(fixed.centre(V)), fixed)
     change = math.inf
     for _ in range(MAX_PASSES):
         before = values[-count:]
         top, cut = float(values[-1]), float(values[0])
         high = max(cut, lowest + 1e-9 * (top - lowest))
-        V = chebyshev_filter(A, V, lowest, high, safe_degree(DEGREE, lowest, high, top), u)
-        V, values, _ = rayleigh_ritz(A, orthonormal(centred(V, u)), u)
+        V = chebyshev_filter(A, V, lowest, high, safe_degree(DEGREE, lowest, high, top), fixed)
+        V, values, _ = rayleigh_ritz(A, orthonormal(fixed.centre(V)), fixed)
         moved = xp.abs(values[-count:] - before)
         change = float(moved[0])
         # The total may rest on a few large values: the smallest one must have settled too.
@@ -84,26 +84,26 @@ def orthonormal(V: Array) -> Array:
     return xp.linalg.qr(V, mode="reduced")[0]
 
 
-def fresh_vectors(n: int, count: int, model: Array, u: Array = None) -> Array:
+def fresh_vectors(fixed: FixedVector, count: int, model: Array) -> Array:
     """`count` centred vectors from a fixed seed: runs repeat to the bit."""
-    columns = np.random.default_rng(count).standard_normal((n, count)) / math.sqrt(n)
-    return centred(like(columns, model), u)
+    columns = np.random.default_rng(count).standard_normal((fixed.n, count)) / math.sqrt(fixed.n)
+    return fixed.centre(like(columns, model))
 
 
-def rayleigh_ritz(A: Any, V: Array, u: Array = None) -> tuple[Array, Array, Array]:
+def rayleigh_ritz(A: Any, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
     """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred, orthonormal)."""
-    image = centred(A @ V, u)
+    image = fixed.centre(A @ V)
     H = V.T @ image
     values, rotation = namespace(V).linalg.eigh((H + H.T) / 2)
     return V @ rotation, values, image @ rotation
 
 
-def chebyshev_filter(A: Any, V: Array, low: float, high: float, degree: int, u: Array = None) -> Array:
+def chebyshev_filter(A: Any, V: Array, low: float, high: float, degree: int, fixed: FixedVector) -> Array:
     """Chebyshev polynomial of `A`, small on ``[low, high]``, growing fast above, applied to `V`."""
     centre, half = (low + high) / 2, (high - low) / 2
-    previous, current = V, (centred(A @ V, u) - centre * V) / half
+    previous, current = V, (fixed.centre(A @ V) - centre * V) / half
     for _ in range(degree - 1):
-        previous, current = current, (2 / half) * (centred(A @ current, u) - centre * current) - previous
+        previous, current = current, (2 / half) * (fixed.centre(A @ current) - centre * current) - previous
     return current
 
 
@@ -113,17 +113,17 @@ def safe_degree(degree: int, low: float, high: float, top: float) -> int:
     return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN) / growth)))
 
 
-def lowest_eigenvalue_bound(A: Any, model: Array, u: Array = None) -> float:
+def lowest_eigenvalue_bound(A: Any, model: Array, fixed: FixedVector) -> float:
     """A number below (nearly always) all eigenvalues of the centred `A`: Lanczos plus its last residual."""
     xp = namespace(model)
     n = A.shape[0]
     v = xp.cos(xp.arange(n, dtype=model.dtype, device=device(model)) * 1.7)
-    v = centred(v, u)
+    v = fixed.centre(v)
     v = v / frobenius(v)
     alphas, betas, previous, beta = [], [], xp.zeros_like(v), 0.0
     for _ in range(min(LANCZOS_STEPS, n - 1)):
         w = (A @ v[:, None])[:, 0]
-        w = centred(w, u) - beta * previous
+        w = fixed.centre(w) - beta * previous
         alphas.append(float(w @ v))
         w = w - alphas[-1] * v
         beta = frobenius(w)
@@ -134,8 +134,8 @@ def lowest_eigenvalue_bound(A: Any, model: Array, u: Array = None) -> float:
     return float(eigvalsh_tridiagonal(alphas, betas[:-1])[0]) - betas[-1]
 
 
-def widened(V: Array, size: int, u: Array = None) -> Array:
+def widened(V: Array, size: int, fixed: FixedVector) -> Array:
     """`V` cut to its last `size` columns, or filled up with fresh ones."""
     if V.shape[1] >= size:
         return V[:, -size:]
-    return namespace(V).concat([fresh_vectors(V.shape[0], size - V.shape[1], V, u), V], axis=1)
+    return namespace(V).concat([fresh_vectors(fixed, size - V.shape[1], V), V], axis=1)

@@ -1,7 +1,7 @@
 """Projections on the pieces of the feasible set, written once for every array library.
 
-The vector of ones (with weights, the vector ``u`` of `_direction`) is removed exactly, by one Householder reflection
-that maps it to the first axis: what is left is an ordinary symmetric matrix of size n - 1, so no eigenvector can ever
+The fixed vector ``u`` (of ones, or of roots of weights) is removed exactly, by one Householder reflection that maps it
+to the first axis: what is left is an ordinary symmetric matrix of size n - 1, so no eigenvector can ever
 be mistaken for it.
 """
 
@@ -10,31 +10,29 @@ from __future__ import annotations
 import math
 
 from .arrays import Array, device, namespace
-from .fixed_vector import unit_vector
+from .fixed_vector import FixedVector
 
 
-def reflector(n: int, model: Array, u: Array = None) -> Array:
-    """Vector ``h`` with ``(I - h h') e_1`` parallel to ``u`` (None: the ones vector) and ``|h|^2 = 2``."""
-    h = unit_vector(u, n, model)
-    root = 1 / math.sqrt(n) if u is None else float(h[0])
+def reflector(fixed: FixedVector, template: Array) -> Array:
+    """Vector ``h`` with ``(I - h h') e_1`` parallel to ``u`` and ``|h|^2 = 2``, like `template`."""
+    h = fixed.vector(template)
     h[0] += 1
-    return h * math.sqrt(2 / (2 + 2 * root))
+    return h * math.sqrt(2 / (2 + 2 * fixed.first_entry(template)))
 
 
-def restrict(A: Array, u: Array = None) -> Array:
+def restrict(A: Array, fixed: FixedVector) -> Array:
     """The symmetric matrix `A` as a form on the complement of ``u``, (n-1) x (n-1)."""
-    h = reflector(A.shape[0], A, u)
+    h = reflector(fixed, A)
     w = A @ h
     w = w - (0.5 * (w @ h)) * h
     update = w[:, None] * h[None, :]
     return (A - update - update.T)[1:, 1:]
 
 
-def lift(Z: Array, u: Array = None) -> Array:
+def lift(Z: Array, fixed: FixedVector) -> Array:
     """Columns of `Z` (n-1 coordinates) back in n coordinates, orthogonal to ``u``."""
     xp = namespace(Z)
-    n = Z.shape[0] + 1
-    h = reflector(n, Z, u)
+    h = reflector(fixed, Z)
     U = xp.concat([xp.zeros((1, Z.shape[1]), dtype=Z.dtype, device=device(Z)), Z], axis=0)
     return U - h[:, None] * (h @ U)[None, :]
 
@@ -68,13 +66,13 @@ def project_simplex(values: Array, total: float) -> Array:
     return xp.clip(shifted - _threshold_below_top(shifted, total), min=0.0)
 
 
-def project_spectraplex(A: Array, total: float, u: Array = None) -> tuple[Array, Array]:
+def project_spectraplex(A: Array, total: float, fixed: FixedVector) -> tuple[Array, Array]:
     """Nearest ``W`` to `A` with ``W`` psd, ``W u = 0``, ``tr W = total``, as eigenpairs ``(U, l)``, ``l > 0``."""
     xp = namespace(A)
-    values, Z = xp.linalg.eigh(restrict(A, u))
+    values, Z = xp.linalg.eigh(restrict(A, fixed))
     weights = project_simplex(values, total)
     first = int(xp.sum(xp.astype(weights <= 0, xp.int64)))  # eigenvalues come in ascending order
-    return lift(Z[:, first:], u), weights[first:]
+    return lift(Z[:, first:], fixed), weights[first:]
 
 
 def ky_fan_sum(values: Array, count: float) -> float:

@@ -10,8 +10,8 @@ import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
 from .._numerics.arrays import Array, row_slices, to_numpy
-from .forms import Point, SoftPoint
-from .unweighted import PlainPoint, largest_entry
+from .point import Point
+from .unweighted import PlainPoint
 
 # Entries of Q looked at together.
 BLOCK_ENTRIES = 2**22
@@ -44,9 +44,9 @@ def _with_light_points(point: PlainPoint, labels: Array) -> Array:
 
 def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
     """Blocks of rows of ``Q``, sparse: the entries above `threshold` times the largest, and no other."""
-    cut = threshold * largest_entry(point)
+    cut = threshold * point.largest_entry()
     noise = point.noise() if isinstance(point, PlainPoint) else 0.0
-    factors = _sparse_factors(point)
+    factors = point.sparse_factors()
     for block in row_slices(point.n, max(1, BLOCK_ENTRIES // point.n)):
         if factors is None:
             rows = sp.csr_matrix(np.asarray(to_numpy(point.rows(block.start, block.stop)), dtype=np.float64))
@@ -63,18 +63,6 @@ def _above_noise(rows: Any, point: PlainPoint, block: slice, noise: float) -> An
     rows.data[found.data * point.roots[found.row + block.start] * point.roots[found.col] <= noise] = 0
     rows.eliminate_zeros()
     return rows
-
-
-def _sparse_factors(point: Point) -> tuple[Any, Any] | None:
-    """Soft assignments as two sparse matrices of which ``Q`` is the product: a point has few cells."""
-    if isinstance(point, PlainPoint) and (factors := _sparse_factors(point.base)) is not None:
-        over_roots = sp.diags(1 / point.roots)
-        return (over_roots @ factors[0]).tocsr(), (factors[1] @ over_roots).tocsr()
-    if not isinstance(point, SoftPoint):
-        return None
-    V = sp.csr_matrix(np.asarray(to_numpy(point.V), dtype=np.float64))
-    left = V if point.u is None else sp.diags(to_numpy(point.u)) @ V
-    return left @ sp.diags(1 / np.asarray(to_numpy(point.sizes))), left.T.tocsr()
 
 
 def name_manifolds(parts: Array, min_size: float, squared_norms: Array, weights: Array = None) -> Array:

@@ -6,7 +6,7 @@ import numpy as np
 
 from .._numerics.arrays import Array
 from .._program.float_range import mean_of_rows
-from .forms import Point
+from .point import Point
 
 
 def embed(point: Point, n_components: int, labels: Array | None = None, roots: Array = None) -> Array:

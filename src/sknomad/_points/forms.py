@@ -1,73 +1,29 @@
-"""The forms in which a solver can hold ``Q``, each with the same few methods.
+"""The forms in which a solver can hold ``Q``.
 
 `DensePoint` is ``Q`` itself. `SpectralPoint`, `SoftPoint` and `FactorPoint` are factored and never form an n x n
-array unless `dense` is called. `MixedPoint` adds multiples of ``I`` and ``J = 11'/n`` to any of them. With weights
-``w`` the place of the ones vector is taken by ``u = sqrt(w)/|sqrt(w)|``, see `_direction`; a ``u`` of None is ones.
+array unless `dense` is called. With weights ``w`` the place of the ones vector is taken by ``u = sqrt(w)/|sqrt(w)|``,
+see `FixedVector`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
-from .._numerics.arrays import Array, double, float64_model, like, namespace, row_slices, to_numpy
-from .._numerics.fixed_vector import direction_like, mean_rows, shares
+from .._numerics.arrays import Array, all_finite, double, namespace, row_slices, to_numpy
+from .._numerics.fixed_vector import UNWEIGHTED, FixedVector, fixed_vector
 from .._program.gram import Gram
+from .point import BLOCK_ROWS, Point, value_of_columns
 
-# Rows converted to float64 at a time when sums over all points are formed.
-BLOCK_ROWS = 65536
 # A cell of fewer points than this is empty: its inverse would overflow.
 SMALLEST_COLUMN = 1e-100
 
 
-class Point(Protocol):
-    """A symmetric n x n matrix ``Q``."""
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        ...
-
-    def rows(self, start: int, stop: int) -> Array:
-        """Rows ``start:stop`` of ``Q``."""
-        ...
-
-    def trace(self) -> float:
-        """``tr Q``."""
-        ...
-
-    def value(self, gram: Gram) -> float:
-        """``<D, Q>``."""
-        ...
-
-    def root(self) -> Array:
-        """Some ``B`` (NumPy, n x r) with ``Q = B B'`` up to multiples of ``J`` and ``I``: all an embedding needs."""
-        ...
-
-
-def dense(point: Point) -> Array:
-    """The whole of ``Q``, as an n x n NumPy array."""
-    return np.asarray(to_numpy(point.rows(0, point.n)), dtype=np.float64)
-
-
-def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
-    """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
-    xp = namespace(columns)
-    if gram.is_factored:
-        X = gram.factor_like(float64_model(columns))
-        products: Array = None
-        for block in row_slices(gram.n, BLOCK_ROWS):
-            part = X[block, :].T @ double(columns[block, :])
-            products = part if products is None else products + part
-        return float(xp.sum(xp.sum(products * products, axis=0) * double(weights)))
-    columns, weights = double(to_numpy(columns)), double(to_numpy(weights))
-    return float(np.sum(np.sum(columns * (gram @ columns), axis=0) * weights))
-
-
 @dataclass(frozen=True)
-class DensePoint:
+class DensePoint(Point):
     """``Q`` as an n x n array."""
 
     Q: Array  # (n, n)
@@ -76,11 +32,6 @@ class DensePoint:
     def n(self) -> int:
         """Number of rows."""
         return int(self.Q.shape[0])
-
-    @property
-    def columns(self) -> Array:
-        """The array that holds the point."""
-        return self.Q
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
@@ -92,21 +43,40 @@ class DensePoint:
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
-        return gram.inner(np.asarray(to_numpy(self.Q), dtype=np.float64))
+        return gram.inner(self.dense())
 
     def root(self) -> Array:
         """``B`` with ``Q = B B'``, negative eigenvalues left out."""
-        values, vectors = np.linalg.eigh(np.asarray(to_numpy(self.Q), dtype=np.float64))
+        values, vectors = np.linalg.eigh(self.dense())
         return vectors * np.sqrt(np.maximum(values, 0))
+
+    def is_finite(self) -> bool:
+        """Whether ``Q`` holds numbers only."""
+        return all_finite(self.Q)
+
+    def product(self, columns: Array) -> Array:
+        """``Q`` times an n x k NumPy array."""
+        return self.dense() @ columns
+
+    def entries(self, i: Array, j: Array) -> Array:
+        """The entries ``Q[i, j]`` for two index vectors."""
+        return self.dense()[i, j]
+
+    def dense(self) -> Array:
+        """The whole of ``Q``, as a NumPy array."""
+        return np.asarray(to_numpy(self.Q), dtype=np.float64)
 
 
 @dataclass(frozen=True)
-class SpectralPoint:
+class SpectralPoint(Point):
     """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``)."""
 
     U: Array  # (n, p) eigenvectors
     l: Array  # (p,) eigenvalues  # noqa: E741
-    u: Array = None  # (n,) with Q u = u; None is the ones vector
+    fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
     def n(self) -> int:
@@ -115,8 +85,7 @@ class SpectralPoint:
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
-        u = direction_like(self.u, self.U)
-        return (self.U[start:stop, :] * self.l) @ self.U.T + mean_rows(u, self.n, slice(start, stop))
+        return (self.U[start:stop, :] * self.l) @ self.U.T + self.fixed.like(self.U).rows(slice(start, stop))
 
     def trace(self) -> float:
         """``tr Q``."""
@@ -130,16 +99,31 @@ class SpectralPoint:
         """``B`` with ``Q - J = B B'``."""
         return np.asarray(to_numpy(self.U * self.l**0.5), dtype=np.float64)
 
+    def is_finite(self) -> bool:
+        """Whether vectors and values hold numbers only."""
+        return all_finite(self.U) and all_finite(self.l)
+
+    def product(self, columns: Array) -> Array:
+        """``Q`` times an n x k NumPy array, through the root."""
+        return super().product(columns) + self.fixed.times(columns)
+
+    def entries(self, i: Array, j: Array) -> Array:
+        """The entries ``Q[i, j]`` for two index vectors, through the root."""
+        return super().entries(i, j) + self.fixed.entries(i, j)
+
 
 @dataclass(frozen=True)
-class SoftPoint:
+class SoftPoint(Point):
     """``Q = V diag(V'1)^-1 V'`` with nonnegative ``V`` whose rows sum to one: psd, nonnegative and ``Q 1 = 1``.
 
     With weights, ``Q = diag(u) V diag(V'u^2)^-1 V' diag(u)``.
     """
 
     V: Array  # (n, r) soft assignments, no empty column
-    u: Array = None  # (n,) with Q u = u; None is the ones vector
+    fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
     def n(self) -> int:
@@ -147,51 +131,50 @@ class SoftPoint:
         return int(self.V.shape[0])
 
     @property
-    def columns(self) -> Array:
-        """The array that holds the point."""
-        return self.V
-
-    @property
     def sizes(self) -> Array:
         """Points per cell, ``V'1``, in float64; with weights the share of all weight, ``V'u^2``."""
         xp = namespace(self.V)
-        return xp.sum(self.V, axis=0, dtype=xp.float64) if self.u is None else self._weighted_sum(1)
+        return self._share_sums(1) if self.fixed.is_weighted else xp.sum(self.V, axis=0, dtype=xp.float64)
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
         xp = namespace(self.V)
         rows = (self.V[start:stop, :] / xp.astype(self.sizes, self.V.dtype)) @ self.V.T
-        return rows if self.u is None else rows * mean_rows(like(self.u, self.V), self.n, slice(start, stop))
+        return self.fixed.scale_pairs(rows, slice(start, stop))
 
     def trace(self) -> float:
         """``tr Q``."""
-        return float(namespace(self.V).sum(self._weighted_sum(2) / self.sizes))
+        return float(namespace(self.V).sum(self._share_sums(2) / self.sizes))
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>``."""
-        columns = self.V if self.u is None else self.V * like(self.u, self.V)[:, None]
-        return value_of_columns(gram, columns, 1 / self.sizes)
+        return value_of_columns(gram, self.fixed.scale_rows(self.V), 1 / self.sizes)
 
     def root(self) -> Array:
         """``B`` with ``Q = B B'``."""
-        root = np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes))
-        return root if self.u is None else root * to_numpy(self.u)[:, None]
+        return self.fixed.scale_rows(np.asarray(to_numpy(self.V), dtype=np.float64) / np.sqrt(to_numpy(self.sizes)))
 
-    def as_soft(self, u: Array = None) -> SoftPoint:
-        """The same for `u`, in float64, every row nonnegative and of sum one, no empty column, whatever `V` holds."""
+    def is_finite(self) -> bool:
+        """Whether ``V`` holds numbers only."""
+        return all_finite(self.V)
+
+    def sparse_factors(self) -> tuple[Any, Any]:
+        """Two sparse matrices of which ``Q`` is the product: a point has few cells."""
+        left: Any = self.fixed.scale_rows(sp.csr_matrix(np.asarray(to_numpy(self.V), dtype=np.float64)))
+        return left @ sp.diags(1 / np.asarray(to_numpy(self.sizes))), left.T.tocsr()
+
+    def as_soft(self, fixed: FixedVector = UNWEIGHTED) -> SoftPoint:
+        """The same for `fixed`, in float64, rows nonnegative and of sum one, no empty column, whatever `V` holds."""
         xp = namespace(self.V)
         V = _rows_to_one(xp.clip(double(self.V), min=0.0))
-        V = xp.take(V, xp.nonzero(SoftPoint(V, u).sizes > SMALLEST_COLUMN)[0], axis=1)
-        return SoftPoint(_rows_to_one(V), direction_like(u, V))
+        V = xp.take(V, xp.nonzero(SoftPoint(V, fixed).sizes > SMALLEST_COLUMN)[0], axis=1)
+        return SoftPoint(_rows_to_one(V), fixed_vector(fixed, self.n).like(V))
 
-    def _weighted_sum(self, power: int) -> Array:
-        """Sums over the points of ``V**power``, each with its share of the weight, in float64."""
-        xp = namespace(self.V)
-        share = None if self.u is None else shares(self.u, self.V)
+    def _share_sums(self, power: int) -> Array:
+        """Sums over the points of ``V**power``, with weights each with its share of them, in float64."""
         total: Array = 0.0
         for block in row_slices(self.n, BLOCK_ROWS):
-            part = double(self.V[block, :]) ** power
-            total = total + (xp.sum(part, axis=0) if share is None else share[block] @ part)
+            total = total + self.fixed.share_sums(double(self.V[block, :]) ** power, block)
         return total
 
 
@@ -204,7 +187,7 @@ def _rows_to_one(V: Array) -> Array:
 
 
 @dataclass(frozen=True)
-class FactorPoint:
+class FactorPoint(Point):
     """``Q = Y Y'``, as the Burer-Monteiro method holds it."""
 
     Y: Array  # (n, r)
@@ -213,11 +196,6 @@ class FactorPoint:
     def n(self) -> int:
         """Number of rows."""
         return int(self.Y.shape[0])
-
-    @property
-    def columns(self) -> Array:
-        """The array that holds the point."""
-        return self.Y
 
     def rows(self, start: int, stop: int) -> Array:
         """Rows ``start:stop`` of ``Q``."""
@@ -235,54 +213,13 @@ class FactorPoint:
         """``B`` with ``Q = B B'``."""
         return np.asarray(to_numpy(self.Y), dtype=np.float64)
 
-    def as_soft(self, u: Array = None) -> SoftPoint:
+    def is_finite(self) -> bool:
+        """Whether ``Y`` holds numbers only."""
+        return all_finite(self.Y)
+
+    def as_soft(self, fixed: FixedVector = UNWEIGHTED) -> SoftPoint:
         """The nearest row-stochastic form: ``V = Y diag(Y'1)`` with rows scaled to sum one."""
         Y = np.maximum(np.asarray(to_numpy(self.Y), dtype=np.float64), 0)
         Y = Y / max(float(Y.max()), np.finfo(float).tiny)
         # With weights V = diag(u)^-1 Y diag(Y'u), but scaling the rows takes no notice of the first factor.
-        return SoftPoint(Y * (Y.sum(axis=0) if u is None else to_numpy(u) @ Y)).as_soft(u)
-
-
-@dataclass(frozen=True)
-class MixedPoint:
-    """``Q = base_weight * base + identity * I + mean * J``: how a nearly feasible point is made feasible."""
-
-    base: Point
-    identity: float = 0.0  # weight of I
-    mean: float = 0.0  # weight of J
-    u: Array = None  # (n,) with J = u u'; None is the ones vector
-
-    @property
-    def base_weight(self) -> float:
-        """What is left for `base`, so that rows still sum to one."""
-        return 1 - self.identity - self.mean
-
-    @property
-    def unmixed(self) -> Point:
-        """`base`, or this point itself if nothing is left of it."""
-        return self.base if self.base_weight > 0 else self
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return self.base.n
-
-    def rows(self, start: int, stop: int) -> Array:
-        """Rows ``start:stop`` of ``Q``."""
-        block = self.base_weight * np.asarray(to_numpy(self.base.rows(start, stop)), dtype=np.float64)
-        u = None if self.u is None else to_numpy(self.u)
-        block += mean_rows(u, self.n, slice(start, stop), self.mean)
-        block[np.arange(stop - start), np.arange(start, stop)] += self.identity
-        return block
-
-    def trace(self) -> float:
-        """``tr Q``."""
-        return self.base_weight * self.base.trace() + self.identity * self.n + self.mean
-
-    def value(self, gram: Gram) -> float:
-        """``<D, Q>``."""
-        return self.base_weight * self.base.value(gram) + self.identity * gram.trace
-
-    def root(self) -> Array:
-        """``B`` of the base, weighted."""
-        return self.base.root() * self.base_weight**0.5
+        return SoftPoint(Y * fixed_vector(fixed, self.n).sums(Y)).as_soft(fixed)

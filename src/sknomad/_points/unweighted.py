@@ -1,14 +1,17 @@
-"""What is read off a point: products and single entries of ``Q`` without forming it, and ``Q`` without its weights."""
+"""`PlainPoint`: ``Q`` of single points, without the weights of the program it was found by."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._program.gram import Gram
-from .forms import DensePoint, MixedPoint, Point, SoftPoint, SpectralPoint
+from .forms import SoftPoint
+from .point import Point
 
 # Points of less than this share of the largest weight are light: what a solver leaves open in their entries of Z is
 # large once divided by their weights.
@@ -17,7 +20,7 @@ BLOCK_ROWS = 512
 
 
 @dataclass(frozen=True)
-class PlainPoint:
+class PlainPoint(Point):
     """``Q_ij = Z_ij / (q_i q_j)`` for a point ``Z`` of the weighted program: what equal points would have."""
 
     base: Point  # Z
@@ -35,8 +38,7 @@ class PlainPoint:
 
     def trace(self) -> float:
         """``tr Q``."""
-        everyone = np.arange(self.n)
-        return float(entries(self, everyone, everyone).sum())
+        return float(self.diagonal().sum())
 
     def value(self, gram: Gram) -> float:
         """``<D, Q>`` for the weighted ``D`` and ``Z``: the same number as for points repeated."""
@@ -45,6 +47,31 @@ class PlainPoint:
     def root(self) -> Array:
         """``B`` of the base, row by row over the roots."""
         return self.base.root() / self.roots[:, None]
+
+    def is_finite(self) -> bool:
+        """Whether ``Z`` holds numbers only."""
+        return self.base.is_finite()
+
+    def product(self, columns: Array) -> Array:
+        """``Q`` times an n x k NumPy array, as that of ``Z``."""
+        return self.base.product(columns / self.roots[:, None]) / self.roots[:, None]
+
+    def entries(self, i: Array, j: Array) -> Array:
+        """The entries ``Q[i, j]`` for two index vectors, as those of ``Z``."""
+        return self.base.entries(i, j) / (self.roots[i] * self.roots[j])
+
+    def largest_entry(self) -> float:
+        """The largest entry of ``Q``, light points left aside."""
+        heavy = np.flatnonzero(~self.is_light)
+        return float(self.entries(heavy, heavy).max())
+
+    def sparse_factors(self) -> tuple[Any, Any] | None:
+        """Those of ``Z``, row by row and column by column over the roots."""
+        factors = self.base.sparse_factors()
+        if factors is None:
+            return None
+        over_roots = sp.diags(1 / self.roots)
+        return (over_roots @ factors[0]).tocsr(), (factors[1] @ over_roots).tocsr()
 
     @property
     def is_light(self) -> Array:
@@ -57,52 +84,3 @@ class PlainPoint:
             return 0.0
         blocks = row_slices(self.n, BLOCK_ROWS)
         return max(0.0, *(-float(np.min(to_numpy(self.base.rows(block.start, block.stop)))) for block in blocks))
-
-
-def plain(point: Point, roots: Array) -> Point:
-    """`point` as an affinity of points: itself where there are no weights (`roots` None)."""
-    return point if roots is None else PlainPoint(point, roots)
-
-
-def largest_entry(point: Point) -> float:
-    """The largest entry of ``Q``, which is on its diagonal; light points are left aside."""
-    everyone = np.arange(point.n)
-    if isinstance(point, PlainPoint):
-        everyone = everyone[~point.is_light]
-    return float(entries(point, everyone, everyone).max())
-
-
-def product(point: Point, columns: Array) -> Array:
-    """``Q`` times an n x k NumPy array, through the factor where there is one: no n x n array."""
-    if isinstance(point, MixedPoint):
-        lifted = point.identity * columns + point.mean * _times_mean(columns, point.u)
-        return point.base_weight * product(point.base, columns) + lifted
-    if isinstance(point, DensePoint):
-        return np.asarray(to_numpy(point.Q), dtype=np.float64) @ columns
-    root = point.root()
-    result = root @ (root.T @ columns)
-    return result + _times_mean(columns, point.u) if isinstance(point, SpectralPoint) else result
-
-
-def _times_mean(columns: Array, u: Array) -> Array:
-    """``J`` times columns."""
-    return columns.mean(axis=0) if u is None else to_numpy(u)[:, None] * (to_numpy(u) @ columns)
-
-
-def _mean_entries(i: Array, j: Array, n: int, u: Array, weight: float = 1.0) -> Array:
-    """Entries of ``weight * J``."""
-    return weight / n if u is None else weight * (to_numpy(u)[i] * to_numpy(u)[j])
-
-
-def entries(point: Point, i: Array, j: Array) -> Array:
-    """The entries ``Q[i, j]`` for two index vectors, through the factor where there is one."""
-    if isinstance(point, MixedPoint):
-        lifted = point.identity * (i == j) + _mean_entries(i, j, point.n, point.u, point.mean)
-        return point.base_weight * entries(point.base, i, j) + lifted
-    if isinstance(point, PlainPoint):
-        return entries(point.base, i, j) / (point.roots[i] * point.roots[j])
-    if isinstance(point, DensePoint):
-        return np.asarray(to_numpy(point.Q), dtype=np.float64)[i, j]
-    root = point.root()
-    result = np.einsum("kr,kr->k", root[i], root[j])
-    return result + _mean_entries(i, j, point.n, point.u) if isinstance(point, SpectralPoint) else result

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg as la
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
-from .._numerics.fixed_vector import centred
+from .._numerics.fixed_vector import FixedVector, Ones, Weighted
 from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
 from .float_range import Frame, mean_of_rows, power_of_two, roots_of, scaled_rows, tame, warn_of_scale, within_range
 
@@ -38,8 +38,8 @@ class Gram:
         Bound on the spectral norm of the rounding error in `formed`.
     roots : array of shape (n,) or None
         The roots ``q`` of the weights; None without weights.
-    direction : array of shape (n,) or None
-        ``q/|q|``, the vector ``u`` with ``Q u = u``; None without weights, where it is that of ones.
+    fixed : FixedVector
+        The unit vector ``u`` with ``Q u = u``: ``q/|q|``, without weights that of ones.
 
     Examples
     --------
@@ -62,7 +62,6 @@ class Gram:
         roots: Array = None,
     ):
         self.unit, self.roots = unit, roots
-        self.direction = None if roots is None else roots / la.norm(roots)
         # With weights also the table before scaling: new points are compared with that.
         self._given = None if roots is None else factor if factor is not None else kernel
         self._factor = factor if roots is None or factor is None else scaled_rows(factor, roots)
@@ -71,6 +70,7 @@ class Gram:
         self._spread = spread  # norm of the data before the mean was subtracted
         self._copies: dict[Any, Array] = {}
         self.n = int((factor if factor is not None else kernel).shape[0])
+        self.fixed: FixedVector = Ones(self.n) if roots is None else Weighted(roots / la.norm(roots))
         self.trace, self.norm, self.forming_error = self._measure()
 
     @classmethod
@@ -170,12 +170,12 @@ class Gram:
         """``D V`` for a NumPy vector or matrix ``V``."""
         if self.is_factored:
             return self._factor @ (self._factor.T @ V)
-        V = centred(V, self.direction)
+        V = self.fixed.centre(V)
         DV = self._kernel @ V if self._factor is None else self._factor @ (self._factor.T @ V)
-        return centred(DV, self.direction)
+        return self.fixed.centre(DV)
 
     def formed(self) -> Array:
-        """A new n x n NumPy matrix that equals ``D`` on the complement of the ones vector (of `direction`).
+        """A new n x n NumPy matrix that equals ``D`` on the complement of the `fixed` vector.
 
         Enough for bounds and eigenvalues there, and free of the rounding that centring a kernel would add.
         """
@@ -206,11 +206,8 @@ class Gram:
     def dense(self) -> Array:
         """``D`` itself, n x n: rows and columns sum to zero, with weights after multiplication by their roots."""
         D = self.formed()
-        if not self.is_factored and self.direction is not None:
-            D = centred(centred(D, self.direction).T, self.direction)
-        elif not self.is_factored:
-            means = D.mean(axis=0)
-            D = D - means - means[:, None] + means.mean()
+        if not self.is_factored:
+            D = self.fixed.centre_both(D)
         return (D + D.T) / 2
 
     def diagonal(self) -> Array:
@@ -235,8 +232,7 @@ class Gram:
             return trace, float(la.norm(small)), gamma(X.shape[1] + 9) * trace
         D = self.formed()
         row_sums = np.abs(D).sum(axis=0)
-        inner = centred(D, self.direction)
-        inner = inner - inner.mean(axis=1)[:, None] if self.direction is None else centred(inner.T, self.direction)
+        inner = self.fixed.centre(self.fixed.centre(D).T)
         depth = 9 if self._factor is None else self._factor.shape[1] + 9
         # Four more roundings where weights scale rows and columns: of both roots and of both products.
         depth += 0 if self.roots is None else 4

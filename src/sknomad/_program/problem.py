@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from .._numerics.arrays import Array
+from .._numerics.fixed_vector import FixedVector
 from .._numerics.validation import check_K
 from .gram import Gram
 
@@ -43,9 +43,9 @@ class KMeansSDP:
         return self.gram.n
 
     @property
-    def direction(self) -> Array:
-        """The unit vector ``u`` with ``Q u = u``; None is that of ones."""
-        return self.gram.direction
+    def fixed(self) -> FixedVector:
+        """The unit vector ``u`` with ``Q u = u``, and ``J = u u'``."""
+        return self.gram.fixed
 
     @property
     def is_trivial(self) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from .._certificate.iterate import Iterate
 from .._files.archive import FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder, saved
-from .._points.forms import MixedPoint
+from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
 from ..solvers import Solver
 from .judging import ProgramJudge

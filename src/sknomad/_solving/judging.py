@@ -12,7 +12,8 @@ from .._certificate.lower import as_spectral, feasible_value, make_feasible
 from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, upper_bound
 from .._files.records import saved
 from .._numerics.arrays import Array
-from .._points.forms import DensePoint, Point, SpectralPoint
+from .._points.forms import DensePoint, SpectralPoint
+from .._points.point import Point
 from .run_state import Run
 from .solution import Status
 

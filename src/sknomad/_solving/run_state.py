@@ -12,7 +12,7 @@ from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._certificate.lower import feasible_value
 from .._numerics.arrays import Array
-from .._points.forms import DensePoint, MixedPoint
+from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
 from .solution import Solution, Status
 
@@ -103,12 +103,6 @@ class Run:
             n_iter=self.iteration,
             seconds=self.seconds,
         )
-
-
-def interior_point(problem: KMeansSDP) -> MixedPoint:
-    """The most interior feasible point, ``a I + b J``."""
-    identity, mean = problem.interior_weights
-    return MixedPoint(DensePoint(np.eye(problem.n)), identity=identity, mean=mean, u=problem.direction)
 
 
 def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:

@@ -13,8 +13,8 @@ from .._files.records import saved
 from .._numerics.arrays import Array
 from .._points.components import find_manifolds
 from .._points.embedding import embed
-from .._points.forms import MixedPoint, dense
-from .._points.unweighted import plain
+from .._points.mixed import MixedPoint
+from .._points.unweighted import PlainPoint
 from .._program.problem import KMeansSDP
 
 
@@ -47,7 +47,7 @@ class Solution:
     @property
     def Q(self) -> Array:
         """The feasible ``Q`` as a dense n x n array, made on request."""
-        return dense(self.point)
+        return self.point.dense()
 
     @property
     def is_certified(self) -> bool:
@@ -57,7 +57,7 @@ class Solution:
     @property
     def unmixed_Q(self) -> Array:
         """``Q`` before the mixing that made it feasible, which touches every entry, as a dense n x n array."""
-        return dense(self.point.unmixed)
+        return self.point.unmixed.dense()
 
     def manifolds(self, threshold: float = 1e-2) -> Array:
         """Label of each point's manifold: its component in the graph of the entries of ``Q`` that count.
@@ -78,7 +78,8 @@ class Solution:
         >>> solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)).manifolds().tolist()
         [0, 0, 1, 1]
         """
-        return find_manifolds(plain(self.point.unmixed, self.problem.gram.roots), threshold)
+        point, roots = self.point.unmixed, self.problem.gram.roots
+        return find_manifolds(point if roots is None else PlainPoint(point, roots), threshold)
 
     def embedding(self, n_components: int = 2, labels: Array | None = None) -> Array:
         """Coordinates of the points: the leading eigenvectors of ``Q - J``, scaled by the roots of their eigenvalues.

@@ -11,16 +11,16 @@ from pathlib import Path
 from sklearn.exceptions import ConvergenceWarning
 
 from .._certificate.iterate import Iterate
-from .._certificate.lower import is_finite
 from .._certificate.upper import GRADES
 from .._numerics.validation import check_choice, check_integer, check_real
+from .._points.mixed import interior_point
 from .._program.problem import KMeansSDP
 from ..solvers import Solver, resolve
 from .checkpoint import CheckpointFile
 from .judging import ProgramJudge
 from .loop import Callback, Limits, take_steps
 from .memory_check import check_memory
-from .run_state import Run, interior_point
+from .run_state import Run
 from .solution import Solution, Status
 
 
@@ -126,7 +126,7 @@ def _check_arguments(
         raise TypeError(f"start must be an Iterate or None, got {type(start).__name__}. Pass solution.iterate.")
     if start is not None and start.point.n != problem.n:
         raise ValueError(f"start must have {problem.n} rows as the problem has, got {start.point.n}.")
-    if start is not None and not is_finite(start):
+    if start is not None and not start.point.is_finite():
         raise ValueError("start must have finite entries, got NaN or inf. Start without it.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")

@@ -153,7 +153,7 @@ class _Course:
         self.rho, self.count, self.residuals = scale * problem.gram.norm / math.sqrt(problem.K), 0, Residuals(1.0, 1.0)
         self.anchor = None
         if start is None:
-            self.T = cold_state(problem.n, template, self.gram.u)
+            self.T = cold_state(problem.fixed, template)
         else:
             self.T = warm_state(problem, start, self.rho, template)
         is_soft = start is not None and isinstance(start.point, SoftPoint)
@@ -172,7 +172,7 @@ class _Course:
         """Vectors that span most of a good ``Q``: those of the start, or random ones."""
         n, K = self.problem.n, self.problem.K
         if start is None:
-            return fresh_vectors(n, min(math.ceil(4 * K), n - 1), self.template, self.problem.direction)
+            return fresh_vectors(self.problem.fixed, min(math.ceil(4 * K), n - 1), self.template)
         return like(start.point.root(), self.template)
 
     def choose_penalty(self) -> None:
@@ -192,7 +192,7 @@ class _Course:
             self._plain_step(U, weights)
         residuals = {"primal_residual": self.residuals.primal, "dual_residual": self.residuals.dual}
         return Iterate(
-            SpectralPoint(U, weights, self.gram.u),
+            SpectralPoint(U, weights, self.gram.fixed),
             N=NegativePart(self.T, self.rho),
             residuals={**residuals, "penalty": self.rho},
             state=self.state(),
@@ -200,7 +200,7 @@ class _Course:
 
     def _anchored_step(self, anchor: Anchor, U: Array, weights: Array) -> None:
         """A reflected step averaged with the anchor; where that is spent, a new anchor and perhaps a new penalty."""
-        self.residuals = advance_and_measure(self.T, U, weights, REFLECTION, self.gram.u)
+        self.residuals = advance_and_measure(self.T, U, weights, REFLECTION, self.gram.fixed)
         anchor = anchor.average(self.T, row_blocks(self.problem.n))
         if anchor.is_spent(self.residuals.primal, self.count):
             self.rho *= _rebalance(self.T, self.residuals, ANCHORED_BIAS)
@@ -211,12 +211,12 @@ class _Course:
     def _plain_step(self, U: Array, weights: Array) -> None:
         """An over-relaxed step; residuals are measured now and then, as they cost about as much again."""
         if self.count % self.settings.balance_every != 0 and self.count != 1:
-            advance(self.T, U, weights, self.settings.relaxation, self.gram.u)
+            advance(self.T, U, weights, self.settings.relaxation, self.gram.fixed)
             return
         if self.trusted > -math.inf and self.count >= SETTLED:
-            value = SpectralPoint(U, weights, self.gram.u).value(self.problem.gram)
+            value = SpectralPoint(U, weights, self.gram.fixed).value(self.problem.gram)
             self.trusted = self.trusted if value <= self.trusted and self.count < LONGEST_TRUST else -math.inf
-        self.residuals = advance_and_measure(self.T, U, weights, self.settings.relaxation, self.gram.u)
+        self.residuals = advance_and_measure(self.T, U, weights, self.settings.relaxation, self.gram.fixed)
 
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""
@@ -230,11 +230,11 @@ class _Course:
 
     def _leading_projector(self) -> LeadingProjector:
         limit = EXACT_ON_GPU if is_on_gpu(self.template) else EXACT_ON_CPU
-        return LeadingProjector(self.problem.K - 1, limit, self.gram.u)
+        return LeadingProjector(self.problem.K - 1, limit, self.gram.fixed)
 
     def _projector(self, leading: LeadingProjector) -> Projector:
         if self.problem.n <= self.settings.exact_below:
-            return lambda A: project_spectraplex(A.formed(), self.problem.K - 1, A.gram.u)
+            return lambda A: project_spectraplex(A.formed(), self.problem.K - 1, A.gram.fixed)
         if self.problem.n <= FORM_BELOW:
             return lambda A: leading.project(A.formed())
         return leading.project

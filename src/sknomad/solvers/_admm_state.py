@@ -13,8 +13,9 @@ from typing import Any
 from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array, device, double, like, namespace, row_slices
-from .._numerics.fixed_vector import direction_like, mean_rows
-from .._points.forms import Point, SoftPoint
+from .._numerics.fixed_vector import FixedVector
+from .._points.forms import SoftPoint
+from .._points.point import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
@@ -59,7 +60,7 @@ class GramOperator:
 
     def __init__(self, gram: Gram, model: Array):
         self.n = gram.n
-        self.u = direction_like(gram.direction, model)
+        self.fixed = gram.fixed.like(model)
         self.X: Any = gram.factor_like(model) if gram.is_factored and 2 * gram.factor.shape[1] < gram.n else None
         self.D: Any = None if self.X is not None else like(gram.dense(), model)
 
@@ -92,19 +93,19 @@ class StepMatrix:
         return A
 
 
-def advance(T: Array, U: Array, weights: Array, relaxation: float, u: Array = None) -> None:
+def advance(T: Array, U: Array, weights: Array, relaxation: float, fixed: FixedVector) -> None:
     """``T <- T + relaxation (Q - R)`` in place, for ``Q = J + U diag(weights) U'``, ``J = u u'``."""
     for block in row_blocks(T.shape[0]):
-        T[block, :] += relaxation * _step(T, U, weights, block, u)
+        T[block, :] += relaxation * _step(T, U, weights, block, fixed)
 
 
-def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, u: Array = None) -> Residuals:
+def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, fixed: FixedVector) -> Residuals:
     """As `advance`, with the residuals, which cost about as much again."""
     xp = namespace(T)
     gap = change = positive = negative = 0.0
     for block in row_blocks(T.shape[0]):
         before = xp.clip(T[block, :], min=0.0)
-        step = _step(T, U, weights, block, u)
+        step = _step(T, U, weights, block, fixed)
         T[block, :] += relaxation * step
         after = xp.clip(T[block, :], min=0.0)
         gap += _square(step)
@@ -115,10 +116,10 @@ def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, u
     return Residuals(math.sqrt(gap / max(positive, tiny)), math.sqrt(change / max(negative, tiny)))
 
 
-def _step(T: Array, U: Array, weights: Array, block: slice, u: Array) -> Array:
+def _step(T: Array, U: Array, weights: Array, block: slice, fixed: FixedVector) -> Array:
     """Rows of ``Q - R``."""
     xp = namespace(T)
-    return (U[block, :] * weights) @ U.T - (xp.clip(T[block, :], min=0.0) - mean_rows(u, T.shape[0], block))
+    return (U[block, :] * weights) @ U.T - (xp.clip(T[block, :], min=0.0) - fixed.rows(block))
 
 
 def rescale_multiplier(T: Array, factor: float) -> None:
@@ -129,12 +130,16 @@ def rescale_multiplier(T: Array, factor: float) -> None:
         T[block, :] = xp.where(part < 0, part / factor, part)
 
 
-def cold_state(n: int, model: Array, u: Array = None) -> Array:
+def cold_state(fixed: FixedVector, model: Array) -> Array:
     """``T = J``: no multiplier, without weights every entry equal."""
-    T = namespace(model).full((n, n), 1 / n, dtype=model.dtype, device=device(model))
-    for block in [] if u is None else row_blocks(n):
-        T[block, :] = mean_rows(u, n, block)
+    T, fixed = _empty_state(fixed.n, model), fixed.like(model)
+    for block in row_blocks(fixed.n):
+        T[block, :] = fixed.rows(block)
     return T
+
+
+def _empty_state(n: int, model: Array) -> Array:
+    return namespace(model).empty((n, n), dtype=model.dtype, device=device(model))
 
 
 def warm_state(problem: KMeansSDP, start: Iterate, rho: float, model: Array) -> Array:
@@ -157,14 +162,15 @@ def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, mo
     V = like(point.V, model)
     gram = GramOperator(problem.gram, model)
     y = row_multipliers(problem, V, lam)
-    q = direction_like(problem.gram.roots, model)
+    roots = problem.gram.roots
+    q = None if roots is None else like(roots, model)
     B = V if q is None else V * q[:, None]
     sizes = xp.sum(V if q is None else B * q[:, None], axis=0)
     scaled = B / sizes
-    T = cold_state(problem.n, model)
+    T = _empty_state(problem.n, model)
     for block in row_blocks(problem.n):
         pairs = (y[block, None] + y[None, :]) / 2
-        N = xp.clip((pairs if q is None else pairs * mean_rows(q, problem.n, block)) - gram.rows(block), min=0.0)
+        N = xp.clip((pairs if q is None else pairs * (q[block, None] * q[None, :])) - gram.rows(block), min=0.0)
         T[block, :] = scaled[block, :] @ B.T - N / rho
     diagonal = xp.sum(scaled * B, axis=1)
     _set_diagonal(T, diagonal)
@@ -191,7 +197,7 @@ def _set_diagonal(T: Array, diagonal: Array) -> None:
 
 
 def _formed_point(point: Point, model: Array) -> Array:
-    T = cold_state(point.n, model)
+    T = _empty_state(point.n, model)
     for block in row_blocks(point.n):
         T[block, :] = like(point.rows(block.start, block.stop), model)
     return T

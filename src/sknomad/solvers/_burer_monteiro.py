@@ -20,7 +20,8 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, to_numpy
 from .._numerics.validation import check_integer, check_real
-from .._points.forms import FactorPoint, MixedPoint, SoftPoint
+from .._points.forms import FactorPoint, SoftPoint
+from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
 
 MULTIPLE = re.compile(r"(\d+)?K")

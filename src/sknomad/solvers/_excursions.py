@@ -65,5 +65,5 @@ def _steps(
     rescale_multiplier(T, factor)
     for _ in range(count):
         U, weights = project(StepMatrix(T, gram, factor * rho))
-        advance(T, U, weights, RELAXATION, gram.u)
-        yield SpectralPoint(U, weights, gram.u), NegativePart(T, factor * rho)
+        advance(T, U, weights, RELAXATION, gram.fixed)
+        yield SpectralPoint(U, weights, gram.fixed), NegativePart(T, factor * rho)

@@ -43,7 +43,7 @@ def resolve(solver: str | Solver, problem: KMeansSDP, tol: float = 0.0) -> Solve
     solver = check_solver(solver)
     if isinstance(solver, str):
         solver = Auto.for_tolerance(tol) if solver == "auto" else SOLVERS[solver]()
-    if problem.direction is not None and not solver.takes_weights:
+    if problem.fixed.is_weighted and not solver.takes_weights:
         raise ValueError(
             f"problem must have no weights for {type(solver).__name__}, got a Gram with weights. "
             'Use solver="auto", "admm" or "soft".'

@@ -19,10 +19,11 @@ from sklearn.cluster import kmeans_plusplus
 from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, itemsize, like, namespace, to_numpy
-from .._numerics.fixed_vector import direction_like
+from .._numerics.fixed_vector import FixedVector
 from .._numerics.validation import check_integer, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
-from .._points.forms import FactorPoint, MixedPoint, SoftPoint
+from .._points.forms import FactorPoint, SoftPoint
+from .._points.mixed import MixedPoint, shares_for_trace
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
 from ._soft_updates import Assignments, SoftState, natural_multiplier, settle_trace, split_cells, sweep
@@ -94,7 +95,7 @@ class SoftAssignment:
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per `sweeps` row updates, until neither they nor a larger rank raise the value."""
         template = choose_device(self.device, problem.n)
-        rows, u = rows_of(problem.gram, template), direction_like(problem.direction, template)
+        rows, fixed = rows_of(problem.gram, template), problem.fixed.like(template)
         current = self._first_assignments(problem, rows, template, start)
         done = _state_of(start) or SoftState(current.lam)
         growth_left = self._most_growth if done.growth_left is None else done.growth_left
@@ -107,7 +108,7 @@ class SoftAssignment:
                 best = max(best, value)
                 rank = float(current.V.shape[1])
                 yield Iterate(
-                    SoftPoint(current.V, u),
+                    SoftPoint(current.V, fixed),
                     residuals={"trace_residual": abs(trace - problem.K) / problem.K, "rank": rank},
                     state=SoftState(current.lam, current.thresholds, best, stalled, growth_left),
                 )
@@ -125,7 +126,7 @@ class SoftAssignment:
 
     def _first_assignments(self, problem: KMeansSDP, rows: Rows, template: Array, start: Iterate | None) -> Assignments:
         """Continue from soft assignments, or spread cells by k-means++."""
-        if start is not None and (V := _assignments_of(start, problem.direction)) is not None:
+        if start is not None and (V := _assignments_of(start, problem.fixed)) is not None:
             V, done = like(V, template), _state_of(start)
             if done is None:
                 return Assignments(V, natural_multiplier(problem, V.shape[1]), None)
@@ -144,11 +145,11 @@ def _state_of(start: Iterate | None) -> SoftState | None:
     return start.state if start is not None and isinstance(start.state, SoftState) else None
 
 
-def _assignments_of(start: Iterate, u: Array) -> Array:
+def _assignments_of(start: Iterate, fixed: FixedVector) -> Array:
     point = start.point.base if isinstance(start.point, MixedPoint) else start.point
     if isinstance(point, SoftPoint):
         return point.V
-    return point.as_soft(u).V if isinstance(point, FactorPoint) else None
+    return point.as_soft(fixed).V if isinstance(point, FactorPoint) else None
 
 
 def _spread_centroids(rows: Rows, rank: int, seed: int) -> Array:
@@ -165,8 +166,5 @@ def _value(problem: KMeansSDP, sums: Sums) -> tuple[float, float]:
     xp = namespace(sums.sizes)
     value = float(xp.sum(xp.sum(sums.products * sums.products, axis=0) / sums.sizes))
     trace = float(xp.sum(sums.squares / sums.sizes))
-    n, K = problem.n, problem.K
-    if trace > K:
-        return value * (K - 1) / (trace - 1), trace
-    theta = (K - trace) / (n - trace)
-    return (1 - theta) * value + theta * problem.gram.trace, trace
+    identity, mean = shares_for_trace(trace, problem.K, problem.n)
+    return (1 - identity - mean) * value + identity * problem.gram.trace, trace

@@ -20,7 +20,7 @@ from .._numerics.block_eigen import (
     safe_degree,
     widened,
 )
-from .._numerics.fixed_vector import centred
+from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import lift, project_simplex, restrict, simplex_threshold
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
@@ -58,9 +58,9 @@ class LeadingProjector:
     The matrices need ``A @ V``, ``A.shape`` and, for the rare full decomposition, `formed` unless they are arrays.
     """
 
-    def __init__(self, total: float, exact_limit: int, u: Array = None):
+    def __init__(self, total: float, exact_limit: int, fixed: FixedVector):
         self.total = total
-        self.u = u  # None is the vector of ones
+        self.fixed = fixed
         self.exact_limit = exact_limit  # beyond this many points full decompositions are out of the question
         self._block: Array = None  # orthonormal Ritz vectors of the last matrix
         self._ritz: Array = None  # their Ritz values, ascending
@@ -82,9 +82,9 @@ class LeadingProjector:
         """Take the span of `columns`, say a factor of a good ``Q``, as the first block: no decomposition at all."""
         n = A.shape[0]
         size = min(_block_size(columns.shape[1]), n - 1)
-        V = orthonormal(centred(widened(columns, size, self.u), self.u))
-        self._block, self._ritz, self._image = rayleigh_ritz(A, V, self.u)
-        self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.u), 0
+        V = orthonormal(self.fixed.centre(widened(columns, size, self.fixed)))
+        self._block, self._ritz, self._image = rayleigh_ritz(A, V, self.fixed)
+        self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.fixed), 0
 
     def project(self, A: Any) -> tuple[Array, Array]:
         """Eigenpairs ``(U, l)``, ``l > 0``, of the point of the spectraplex nearest to the symmetric `A`."""
@@ -111,26 +111,26 @@ class LeadingProjector:
         """Full decomposition; keeps its leading part as a warm block if the rank is low enough for one to pay."""
         A = A.formed() if hasattr(A, "formed") else A
         xp = namespace(A)
-        values, Z = xp.linalg.eigh(restrict(A, self.u))
+        values, Z = xp.linalg.eigh(restrict(A, self.fixed))
         weights = project_simplex(values, self.total)
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         size = _block_size(rank)
         self._block = None
         if size <= (LARGEST_SHARE_GPU if is_on_gpu(A) else LARGEST_SHARE_CPU) * A.shape[0]:
-            self._block, self._ritz = lift(Z[:, -size:], self.u), values[-size:]
+            self._block, self._ritz = lift(Z[:, -size:], self.fixed), values[-size:]
             self._lowest, self._age = float(values[0]), 0
-        return lift(Z[:, -rank:], self.u), weights[-rank:]
+        return lift(Z[:, -rank:], self.fixed), weights[-rank:]
 
     def _filter(self, A: Any) -> None:
         if self._age >= LOWEST_LIFETIME:
-            self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.u), 0
+            self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.fixed), 0
         self._age += 1
         top, cut = float(self._ritz[-1]), float(self._ritz[0])
         lowest = self._lowest - LOWEST_MARGIN * (top - self._lowest)
         high = max(cut, lowest + 1e-6 * (top - lowest))
         degree = safe_degree(FILTER_DEGREE, lowest, high, top)
-        V = chebyshev_filter(A, self._block, lowest, high, degree, self.u)
-        self._block, self._ritz, self._image = rayleigh_ritz(A, orthonormal(centred(V, self.u)), self.u)
+        V = chebyshev_filter(A, self._block, lowest, high, degree, self.fixed)
+        self._block, self._ritz, self._image = rayleigh_ritz(A, orthonormal(self.fixed.centre(V)), self.fixed)
 
     def _weights(self) -> tuple[Array, bool, bool]:
         """Projected eigenvalues, and whether the block is wide enough, and accurate enough, to trust them."""
@@ -162,7 +162,7 @@ class LeadingProjector:
         n, width = self._block.shape
         count = min(count, n - 1 - width)
         if count > 0:
-            self._block = xp.concat([fresh_vectors(n, count, self._block, self.u), self._block], axis=1)
+            self._block = xp.concat([fresh_vectors(self.fixed, count, self._block), self._block], axis=1)
             self._ritz = xp.concat([xp.full_like(self._ritz[:1], float(self._ritz[0]))] * count + [self._ritz])
 
 

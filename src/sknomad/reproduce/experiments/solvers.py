@@ -91,7 +91,7 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
     record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count)
-    return np.asarray(last.point.rows(0, problem.n), dtype=np.float64)
+    return np.asarray(last.point.dense())
 
 
 def violations(Q: Matrix, K: float) -> list[float]:

@@ -1,0 +1,87 @@
+"""`Point`: what every form of ``Q`` can be asked."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from .._numerics.arrays import Array, double, float64_model, namespace, row_slices, to_numpy
+from .._program.gram import Gram
+
+# Rows converted to float64 at a time when sums over all points are formed.
+BLOCK_ROWS = 65536
+
+
+@runtime_checkable
+class Point(Protocol):
+    """A symmetric n x n matrix ``Q``, in whatever form a solver holds it.
+
+    A form defines the first six; the others follow from them, and are defined again where the form allows better.
+    """
+
+    @property
+    def n(self) -> int:
+        """Number of rows."""
+        ...
+
+    def rows(self, start: int, stop: int) -> Array:
+        """Rows ``start:stop`` of ``Q``."""
+        ...
+
+    def trace(self) -> float:
+        """``tr Q``."""
+        ...
+
+    def value(self, gram: Gram) -> float:
+        """``<D, Q>``."""
+        ...
+
+    def root(self) -> Array:
+        """Some ``B`` (NumPy, n x r) with ``Q = B B'`` up to multiples of ``J`` and ``I``: all an embedding needs."""
+        ...
+
+    def is_finite(self) -> bool:
+        """Whether it holds numbers only."""
+        ...
+
+    def product(self, columns: Array) -> Array:
+        """``Q`` times an n x k NumPy array, through the root: no n x n array."""
+        root = self.root()
+        return root @ (root.T @ columns)
+
+    def entries(self, i: Array, j: Array) -> Array:
+        """The entries ``Q[i, j]`` for two index vectors, through the root."""
+        root = self.root()
+        return np.einsum("kr,kr->k", root[i], root[j])
+
+    def diagonal(self) -> Array:
+        """The entries ``Q_ii``, NumPy."""
+        everyone = np.arange(self.n)
+        return self.entries(everyone, everyone)
+
+    def largest_entry(self) -> float:
+        """The largest entry of ``Q``, which is on its diagonal."""
+        return float(self.diagonal().max())
+
+    def dense(self) -> Array:
+        """The whole of ``Q``, as an n x n NumPy array."""
+        return np.asarray(to_numpy(self.rows(0, self.n)), dtype=np.float64)
+
+    def sparse_factors(self) -> tuple[Any, Any] | None:
+        """Two sparse matrices of which ``Q`` is the product; None where they would not be sparse."""
+        return None
+
+
+def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
+    """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
+    xp = namespace(columns)
+    if gram.is_factored:
+        X = gram.factor_like(float64_model(columns))
+        products: Array = None
+        for block in row_slices(gram.n, BLOCK_ROWS):
+            part = X[block, :].T @ double(columns[block, :])
+            products = part if products is None else products + part
+        return float(xp.sum(xp.sum(products * products, axis=0) * double(weights)))
+    columns, weights = double(to_numpy(columns)), double(to_numpy(weights))
+    return float(np.sum(np.sum(columns * (gram @ columns), axis=0) * weights))
