@@ -24,11 +24,31 @@ from ._solving.run_state import Progress
 from ._version import __version__
 from .solvers import SOLVERS
 
+__all__ = ["main"]
+
 CERTIFIED, FAILED, NOT_CERTIFIED, INTERRUPTED = 0, 1, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit code."""
+    """Run one command and return its exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Words after ``sknomad``; None takes them from the command line.
+
+    Returns
+    -------
+    int
+        0 certified, 1 error, 3 finished without reaching the tolerance, 130 interrupted; wrong usage exits with 2.
+
+    Examples
+    --------
+    >>> from sknomad.cli import main
+    >>> main(["reproduce", "--list"])  # doctest: +ELLIPSIS
+    opening         Opening: a knot and two spirals...
+    0
+    """
     options = _parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():

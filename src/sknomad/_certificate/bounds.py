@@ -89,6 +89,15 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     -------
     array of shape (n, n)
         Feasible up to the rounding of its entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sknomad import Gram, KMeansSDP
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> Q = repair(problem, np.eye(4))
+    >>> Q.sum(axis=1).round(12).tolist(), round(float(np.trace(Q)), 12)
+    ([1.0, 1.0, 1.0, 1.0], 2.0)
     """
     check_integer(steps, "steps", 0)
     point = make_feasible(problem, Iterate(Q).point, steps=steps)
@@ -117,6 +126,14 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
     -------
     float
         Never below the optimum, up to the stated rounding pad; ``inf`` for None or a matrix that is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sknomad import Gram, KMeansSDP
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> round(upper_bound(problem, np.zeros((4, 4))), 6)
+    101.0
     """
     check_choice(grade, "grade", GRADES)
     if problem.is_trivial:

@@ -17,7 +17,16 @@ from .._program.problem import KMeansSDP
 
 
 class CertificateError(ArithmeticError):
-    """A bound contradicts a known feasible value: a defect or a broken linear algebra library, never a result."""
+    """A bound contradicts a known feasible value: a defect or a broken linear algebra library, never a result.
+
+    Examples
+    --------
+    >>> try:
+    ...     Certificate(lower=2.0, upper=1.0)
+    ... except CertificateError as error:
+    ...     print(str(error).partition(":")[0])
+    upper bound 1.0 is below the feasible value 2.0
+    """
 
 
 @dataclass(frozen=True)
@@ -58,6 +67,12 @@ class Iterate:
         Whatever the solver needs to continue from here.
     is_milestone : bool
         Whether the solver has worked towards this iterate: it then deserves a thorough look.
+
+    Examples
+    --------
+    >>> iterate = Iterate(np.eye(3), N=np.zeros((3, 3)))
+    >>> iterate.point.trace(), iterate.multiplier.shape
+    (3.0, (3, 3))
     """
 
     Q: Any
@@ -122,7 +137,13 @@ class Certificate:
 
 
 class Status(enum.Enum):
-    """Why `solve` stopped; each member's value is the sentence to show."""
+    """Why `solve` stopped; each member's value is the sentence to show.
+
+    Examples
+    --------
+    >>> Status.CERTIFIED.value
+    'The certified gap reached the tolerance.'
+    """
 
     CERTIFIED = "The certified gap reached the tolerance."
     MAX_ITER = "The iteration limit was reached before the tolerance; the bounds stand."
@@ -134,7 +155,15 @@ class Status(enum.Enum):
 
 @dataclass(frozen=True)
 class Solution:
-    """The answer of `solve`, with its proof and its history."""
+    """The answer of `solve`, with its proof and its history.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, solve
+    >>> solution = solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2))
+    >>> solution.is_certified, solution.Q.round(3).tolist()[0]
+    (True, [0.5, 0.5, 0.0, 0.0])
+    """
 
     problem: KMeansSDP  # the question
     point: MixedPoint  # the best exactly feasible Q found, factored where the solver is

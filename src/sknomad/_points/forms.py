@@ -68,7 +68,13 @@ def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
 
 @dataclass(frozen=True)
 class DensePoint:
-    """``Q`` as an n x n array."""
+    """``Q`` as an n x n array.
+
+    Examples
+    --------
+    >>> DensePoint(np.full((3, 3), 1 / 3)).trace()
+    1.0
+    """
 
     Q: Array  # (n, n)
 
@@ -102,7 +108,14 @@ class DensePoint:
 
 @dataclass(frozen=True)
 class SpectralPoint:
-    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``)."""
+    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``).
+
+    Examples
+    --------
+    >>> U = np.array([[1.0], [-1.0]]) / np.sqrt(2)
+    >>> dense(SpectralPoint(U, np.array([1.0]))).round(12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
 
     U: Array  # (n, p) eigenvectors
     l: Array  # (p,) eigenvalues  # noqa: E741
@@ -136,6 +149,11 @@ class SoftPoint:
     """``Q = V diag(V'1)^-1 V'`` with nonnegative ``V`` whose rows sum to one: psd, nonnegative and ``Q 1 = 1``.
 
     With weights, ``Q = diag(u) V diag(V'u^2)^-1 V' diag(u)``.
+
+    Examples
+    --------
+    >>> dense(SoftPoint(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]]))).tolist()
+    [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
 
     V: Array  # (n, r) soft assignments, no empty column
@@ -205,7 +223,13 @@ def _rows_to_one(V: Array) -> Array:
 
 @dataclass(frozen=True)
 class FactorPoint:
-    """``Q = Y Y'``, as the Burer-Monteiro method holds it."""
+    """``Q = Y Y'``, as the Burer-Monteiro method holds it.
+
+    Examples
+    --------
+    >>> FactorPoint(np.array([[1.0], [2.0]])).rows(1, 2).tolist()
+    [[2.0, 4.0]]
+    """
 
     Y: Array  # (n, r)
 
@@ -245,9 +269,15 @@ class FactorPoint:
 
 @dataclass(frozen=True)
 class MixedPoint:
-    """``Q = base_weight * base + identity * I + mean * J``: how a nearly feasible point is made feasible."""
+    """``Q = base_weight * base + identity * I + mean * J``: how a nearly feasible point is made feasible.
 
-    base: Point
+    Examples
+    --------
+    >>> MixedPoint(DensePoint(np.eye(2)), mean=0.5).rows(0, 1).tolist()
+    [[0.75, 0.25]]
+    """
+
+    base: Point  # in any form, without `identity` and `mean`
     identity: float = 0.0  # weight of I
     mean: float = 0.0  # weight of J
     u: Array = None  # (n,) with J = u u'; None is the ones vector

@@ -46,6 +46,20 @@ WITHOUT_WEIGHTS = (ConditionalGradient, BurerMonteiro, Reference)
 def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:
     """The solver object for a name, ``"auto"``, or an object with an ``iterates`` method; `tol` is the gap in view.
 
+    Parameters
+    ----------
+    solver : str or object
+        A key of `SOLVERS`, or a solver.
+    problem : KMeansSDP
+        What it is to solve.
+    tol : float, default=0
+        The gap in view.
+
+    Returns
+    -------
+    object
+        The solver.
+
     Examples
     --------
     >>> from sknomad import Gram, KMeansSDP
@@ -66,6 +80,16 @@ def resolve(solver: Any, problem: KMeansSDP, tol: float = 0.0) -> Any:
 def takes_weights(solver: Any) -> bool:
     """Whether a solver can be given the weighted program; those of other makers are taken at their word.
 
+    Parameters
+    ----------
+    solver : object
+        A solver.
+
+    Returns
+    -------
+    bool
+        Whether it may be given a `Gram` with weights.
+
     Examples
     --------
     >>> takes_weights(ADMM()), takes_weights(BurerMonteiro())
@@ -76,6 +100,22 @@ def takes_weights(solver: Any) -> bool:
 
 def configured(solver: Any, tol: float, device: str, random_state: Any) -> Any:
     """A solver chosen by name with the device and the seed that an estimator was given; an object as it is.
+
+    Parameters
+    ----------
+    solver : str or object
+        A key of `SOLVERS`, or a solver, which is returned as it is.
+    tol : float
+        The gap in view.
+    device : str
+        Where to compute.
+    random_state : int, RandomState or None
+        A seed, or what one is drawn from.
+
+    Returns
+    -------
+    object
+        The solver, or what was passed if it is no name of one.
 
     Examples
     --------
