@@ -14,6 +14,11 @@ from sklearn.utils import check_array
 from ._numerics.arrays import Array, row_slices
 from ._numerics.validation import check_integer, check_real
 
+__all__ = [
+    "active_modes", "bullseye_score", "circular_rank_correlation", "continuity", "graph_geodesics", "hardness",
+    "trustworthiness",
+]  # fmt: skip
+
 # Distances formed at a time: rows times points.
 BLOCK_ENTRIES = 2**22
 

@@ -8,6 +8,8 @@ import numpy as np
 
 from ._estimators.nomad import NOMAD
 
+__all__ = ["nomad"]
+
 
 def nomad(
     adata: Any,

@@ -31,11 +31,11 @@ def alone(tmp_path, monkeypatch):
     monkeypatch.delenv("SKNOMAD_DATA", raising=False)
     monkeypatch.setenv("SKNOMAD_CACHE", str(tmp_path / "cache"))
     monkeypatch.setattr(_download, "_unreachable", {})
-    for name in ("_TEAPOTS", "_YALE", "_COIL20", "_COIL100"):
+    for name in ("TEAPOTS", "YALE", "COIL20", "COIL100"):
         file = getattr(_fetch, name)
         monkeypatch.setattr(_fetch, name, RemoteFile(file.names, (), file.sha256))
-    mnist = {name: RemoteFile(file.names, (), file.sha256) for name, file in _fetch._MNIST.items()}
-    monkeypatch.setattr(_fetch, "_MNIST", mnist)
+    mnist = {name: RemoteFile(file.names, (), file.sha256) for name, file in _fetch.MNIST.items()}
+    monkeypatch.setattr(_fetch, "MNIST", mnist)
 
 
 @pytest.fixture
@@ -88,7 +88,7 @@ def own_mnist(folder, monkeypatch, rng, sizes=(30, 12)):
             packed = gzip.compress(bytes(header) + content.tobytes())
             (folder / "mnist" / name).write_bytes(packed)
             files[name] = RemoteFile((f"mnist/{name}",), (), hashlib.sha256(packed).hexdigest())
-    monkeypatch.setattr(_fetch, "_MNIST", files)
+    monkeypatch.setattr(_fetch, "MNIST", files)
     monkeypatch.setenv("SKNOMAD_DATA", str(folder))
     return np.concatenate(images), np.concatenate(labels)
 
@@ -193,7 +193,7 @@ def test_without_data_the_sentence_says_where_it_was_looked_for(tmp_path, monkey
 def test_download_goes_through_the_cache_once(tmp_path, monkeypatch, rng, server, capfd):
     url, site, requests = server
     coil_archive(site / "some.zip", (3,), rng)
-    monkeypatch.setattr(_fetch, "_COIL100", RemoteFile(("coil100/coil-100.zip",), (f"{url}/some.zip",), None))
+    monkeypatch.setattr(_fetch, "COIL100", RemoteFile(("coil100/coil-100.zip",), (f"{url}/some.zip",), None))
     first = datasets.fetch_coil100((3,))
     assert (tmp_path / "cache" / "coil100" / "coil-100.zip").is_file()
     again = datasets.fetch_coil100((3,))
@@ -206,7 +206,7 @@ def test_download_with_another_checksum_is_refused_and_not_kept(tmp_path, monkey
     url, site, _ = server
     (site / "pots.mat").write_bytes(b"something else")
     file = RemoteFile(("teapots/teapots100.mat",), (f"{url}/pots.mat",), "0" * 64)
-    monkeypatch.setattr(_fetch, "_TEAPOTS", file)
+    monkeypatch.setattr(_fetch, "TEAPOTS", file)
     with pytest.raises(DataUnavailableError, match="the download failed"):
         datasets.fetch_teapots()
     assert not (tmp_path / "cache" / "teapots" / "teapots100.mat").exists()
@@ -219,7 +219,7 @@ def test_second_source_is_tried_and_a_dead_host_only_once(tmp_path, monkeypatch,
         closed.bind(("127.0.0.1", 0))
         dead = f"127.0.0.1:{closed.getsockname()[1]}"
         sources = (f"http://{dead}/a.zip", f"{url}/missing.zip", f"{url}/b.zip")
-        monkeypatch.setattr(_fetch, "_COIL100", RemoteFile(("coil100/coil-100.zip",), sources, None))
+        monkeypatch.setattr(_fetch, "COIL100", RemoteFile(("coil100/coil-100.zip",), sources, None))
         assert len(datasets.fetch_coil100((3,))) == 3
     assert [path for path in requests if "zip" in path][-1] == "/b.zip"
     assert list(_download._unreachable) == [dead]

@@ -9,7 +9,7 @@ from scipy.integrate import quad
 from sklearn.datasets import make_moons, make_swiss_roll
 
 from sknomad import datasets
-from sknomad.datasets import shapes
+from sknomad.datasets.curves import even_spiral_parameter
 
 CURVES = {"ring": 2, "swiss_roll": 2, "swiss_roll_3d": 3, "trefoil": 3}
 LABELLED = {
@@ -149,7 +149,7 @@ def test_swiss_roll_is_even_in_arc_length(n_samples):
 
 
 def test_inverse_of_the_arc_length_is_good_to_rounding():
-    t = shapes._even_spiral_parameter(1000, 0.0, 50.0)
+    t = even_spiral_parameter(1000, 0.0, 50.0)
     s = (t * np.sqrt(1 + t**2) + np.arcsinh(t)) / 2
     np.testing.assert_allclose(s, np.linspace(0, s[-1], 1000), rtol=1e-12, atol=1e-13)
     np.testing.assert_allclose(t[[0, -1]], [0.0, 50.0], rtol=1e-13)

@@ -18,7 +18,15 @@ from .symmetric_nmf import symmetric_nmf
 
 @dataclass(frozen=True, eq=False)
 class CPRankProfile:
-    """How well nonnegative factors of each rank reproduce a matrix."""
+    """How well nonnegative factors of each rank reproduce a matrix.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> profile = CPRankProfile(np.array([1, 2]), np.array([[0.5, 0.7], [0.1, 0.3]]))
+    >>> profile.mean.round(3).tolist(), profile.spread.round(3).tolist()
+    ([0.6, 0.2], [0.1, 0.1])
+    """
 
     ranks: Array  # (m,) numbers of columns tried
     errors: Array  # (m, n_starts) relative errors |Q - Y Y'| / |Q|, one per random start

@@ -30,7 +30,16 @@ ACCURACY = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class ConditionalGradientResult:
-    """What `conditional_gradient` found, and what it knows about it."""
+    """What `conditional_gradient` found, and what it knows about it.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> C = np.diag([3.0, 1.0, 2.0])
+    >>> result = conditional_gradient(lambda Z: np.sum(C * Z), lambda Z: C, 1.0, np.array([1.0, 0.0, 0.0]))
+    >>> round(result.value, 6), len(result.values) == result.n_iter
+    (2.0, True)
+    """
 
     Z: Array  # (n, n) the last point: psd, trace s, Z b = 0
     value: float  # f(Z)

@@ -7,7 +7,16 @@ from dataclasses import dataclass
 
 
 class CertificateError(ArithmeticError):
-    """A bound contradicts a known feasible value: a defect or a broken linear algebra library, never a result."""
+    """A bound contradicts a known feasible value: a defect or a broken linear algebra library, never a result.
+
+    Examples
+    --------
+    >>> try:
+    ...     Certificate(lower=2.0, upper=1.0)
+    ... except CertificateError as error:
+    ...     print(str(error).partition(":")[0])
+    upper bound 1.0 is below the feasible value 2.0
+    """
 
 
 @dataclass(frozen=True)

@@ -54,6 +54,12 @@ class Iterate:
         What the solver that made it needs to continue from here exactly; solvers tell by its type whether it is theirs.
     is_milestone : bool
         Whether the solver has worked towards this iterate: it then deserves a thorough look.
+
+    Examples
+    --------
+    >>> iterate = Iterate(np.eye(3), N=np.zeros((3, 3)))
+    >>> iterate.point.trace(), iterate.multiplier.shape
+    (3.0, (3, 3))
     """
 
     Q: Any

@@ -44,6 +44,15 @@ def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
     -------
     array of shape (n, n)
         Feasible up to the rounding of its entries.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sknomad import Gram, KMeansSDP
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> Q = repair(problem, np.eye(4))
+    >>> Q.sum(axis=1).round(12).tolist(), round(float(np.trace(Q)), 12)
+    ([1.0, 1.0, 1.0, 1.0], 2.0)
     """
     check_integer(steps, "steps", 0)
     point = make_feasible(problem, Iterate(Q).point, steps=steps)

@@ -40,6 +40,14 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
     -------
     float
         Never below the optimum, up to the stated rounding pad; ``inf`` for None or a matrix that is not finite.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sknomad import Gram, KMeansSDP
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> round(upper_bound(problem, np.zeros((4, 4))), 6)
+    101.0
     """
     check_choice(grade, "grade", GRADES)
     if problem.is_trivial:

@@ -16,9 +16,7 @@ NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat", "psutil", "threa
 EXTRAS = {
     "matplotlib": "plot",
     "torch": "gpu",
-    "cupy": "gpu",
     "cvxpy": "reference",
-    "dask": "distributed",
     "jinja2": "report",
     "pooch": "data",
 }

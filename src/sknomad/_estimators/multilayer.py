@@ -41,7 +41,16 @@ WARM_BELOW = 400
 @saved
 @dataclass(frozen=True)
 class Layer:
-    """One layer: the program it solved and what it found."""
+    """One layer: the program it solved and what it found.
+
+    Examples
+    --------
+    >>> from sknomad import MultiLayerNOMAD
+    >>> from sknomad.datasets import two_rings
+    >>> model = MultiLayerNOMAD([16, 8, 4, 2]).fit(two_rings(60)[0])
+    >>> [layer.K for layer in model.layers_]
+    [16.0, 8.0, 4.0, 2.0]
+    """
 
     K: float  # trace of Q
     Q: Array  # (n, n), the feasible affinity, which is the next layer's Gram matrix

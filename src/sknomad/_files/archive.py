@@ -39,7 +39,17 @@ EARLIEST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
 class FormatError(ValueError):
-    """The file is not what it should be; the message is one sentence for the user."""
+    """The file is not what it should be; the message is one sentence for the user.
+
+    Examples
+    --------
+    >>> from sknomad import load
+    >>> try:
+    ...     load(__file__)
+    ... except FormatError as error:
+    ...     print(str(error).partition(",")[0])
+    model must be an intact file that sknomad wrote
+    """
 
 
 class Archive(NamedTuple):

@@ -39,14 +39,22 @@ CAUTIOUS_SHARE = 0.99
 @saved
 @dataclass(frozen=True)
 class KMeansCertificate:
-    """What is proven of a clustering: no clustering into `n_clusters` groups has an inertia below `lower_bound`."""
+    """What is proven of a clustering: no clustering into `n_clusters` groups has an inertia below `lower_bound`.
+
+    Examples
+    --------
+    >>> from sknomad import certify_kmeans
+    >>> proof = certify_kmeans([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1])
+    >>> proof.inertia, proof.gap < 1e-3
+    (1.0, True)
+    """
 
     inertia: float  # sum of squared distances to the means, of the clustering
     lower_bound: float  # at least 0
     grade: str  # strength of the proof, see `certify`
-    n_clusters: int
+    n_clusters: int  # most clusters that a clustering may have
     status: Status  # why the search for a better bound ended
-    seconds: float
+    seconds: float  # spent on the search
     labels: Array = field(repr=False, compare=False)  # (n,) integers, the clustering
     multipliers: Multipliers | None = field(repr=False, compare=False)  # what the bound rests on; None: on nothing
     data: str = field(default="", repr=False, compare=False)  # digest of the data and of `n_clusters`

@@ -50,6 +50,13 @@ class NOMADPath:
         Decades of ``-log10`` similarity over which there are so many parts, at most 1.6: how clear they are.
     stability : array of shape (m,)
         Adjusted Rand index of the parts with those of the next larger ``K``; NaN at the last.
+
+    Examples
+    --------
+    >>> from sknomad.datasets import two_rings
+    >>> path = nomad_path(two_rings(60)[0], [4, 16])
+    >>> bool((path.lower <= path.upper).all()), path.labels.shape
+    (True, (2, 60))
     """
 
     K_values: Array
@@ -97,10 +104,20 @@ def nomad_path(
         Data, or what `metric` says.
     K_values : sequence of float
         The traces, in any order.
-    solver, tol, max_iter, max_seconds, grade, callback
-        As for `solve`, for each ``K``.
+    solver : str or object, default="auto"
+        For each ``K``, as for `solve`; so are the parameters after `metric`.
     metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
         What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
+    tol : float, default=1e-3
+        Certified gap to reach.
+    max_iter : int, default=5000
+        Most steps.
+    max_seconds : float, optional
+        Most time.
+    grade : {"eigen", "verified"}, default="eigen"
+        Strength of the bounds.
+    callback : callable, optional
+        Called with a `Progress` after every step; a true answer ends this ``K``.
 
     Returns
     -------

@@ -106,6 +106,10 @@ def choose_device(device: Device, n: int) -> Array:
 def cuda_is_available() -> bool:
     """Whether torch is installed and sees a CUDA device; asked without importing torch where it is not installed.
 
+    Returns
+    -------
+    bool
+
     Examples
     --------
     >>> device = "cuda" if cuda_is_available() else "cpu"

@@ -24,7 +24,13 @@ SMALLEST_COLUMN = 1e-100
 
 @dataclass(frozen=True)
 class DensePoint(Point):
-    """``Q`` as an n x n array."""
+    """``Q`` as an n x n array.
+
+    Examples
+    --------
+    >>> DensePoint(np.full((3, 3), 1 / 3)).trace()
+    1.0
+    """
 
     Q: Array  # (n, n)
 
@@ -69,7 +75,14 @@ class DensePoint(Point):
 
 @dataclass(frozen=True)
 class SpectralPoint(Point):
-    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``)."""
+    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``).
+
+    Examples
+    --------
+    >>> U = np.array([[1.0], [-1.0]]) / np.sqrt(2)
+    >>> SpectralPoint(U, np.array([1.0])).dense().round(12).tolist()
+    [[1.0, 0.0], [0.0, 1.0]]
+    """
 
     U: Array  # (n, p) eigenvectors
     l: Array  # (p,) eigenvalues  # noqa: E741
@@ -117,6 +130,11 @@ class SoftPoint(Point):
     """``Q = V diag(V'1)^-1 V'`` with nonnegative ``V`` whose rows sum to one: psd, nonnegative and ``Q 1 = 1``.
 
     With weights, ``Q = diag(u) V diag(V'u^2)^-1 V' diag(u)``.
+
+    Examples
+    --------
+    >>> SoftPoint(np.array([[1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])).dense().tolist()
+    [[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]]
     """
 
     V: Array  # (n, r) soft assignments, no empty column
@@ -188,7 +206,13 @@ def _rows_to_one(V: Array) -> Array:
 
 @dataclass(frozen=True)
 class FactorPoint(Point):
-    """``Q = Y Y'``, as the Burer-Monteiro method holds it."""
+    """``Q = Y Y'``, as the Burer-Monteiro method holds it.
+
+    Examples
+    --------
+    >>> FactorPoint(np.array([[1.0], [2.0]])).rows(1, 2).tolist()
+    [[2.0, 4.0]]
+    """
 
     Y: Array  # (n, r)
 

@@ -16,9 +16,15 @@ from .point import Point
 
 @dataclass(frozen=True)
 class MixedPoint(Point):
-    """``Q = base_weight * base + identity * I + mean * J``: how a nearly feasible point is made feasible."""
+    """``Q = base_weight * base + identity * I + mean * J``: how a nearly feasible point is made feasible.
 
-    base: Point
+    Examples
+    --------
+    >>> MixedPoint(DensePoint(np.eye(2)), mean=0.5).rows(0, 1).tolist()
+    [[0.75, 0.25]]
+    """
+
+    base: Point  # in any form, without `identity` and `mean`
     identity: float = 0.0  # weight of I
     mean: float = 0.0  # weight of J
     fixed: FixedVector = UNWEIGHTED  # J = u u'; also taken as an array

@@ -38,14 +38,27 @@ ROUNDING = 64
 
 @dataclass(frozen=True)
 class Verification:
-    """What a certificate claims, what its contents prove of the data given, and whether the one is the other."""
+    """What a certificate claims, what its contents prove of the data given, and whether the one is the other.
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> from sknomad import certify_kmeans, verify_certificate
+    >>> X = [[0.0], [1.0], [10.0], [11.0]]
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = os.path.join(folder, "proof.sknomad")
+    ...     certify_kmeans(X, [0, 0, 1, 1]).save(path)
+    ...     result = verify_certificate(path, X)
+    >>> result.claim, result.n, result.same_data, result.claimed["inertia"]
+    ('kmeans', 4, True, 1.0)
+    """
 
     claim: str  # "kmeans" or "nomad"
     K: float  # number of clusters, or trace
     n: int  # points of the certificate, equal ones counted once where it has weights
     n_data: int  # points of the data, counted alike
     grade: str  # of the proof computed here
-    claimed: dict[str, float]
+    claimed: dict[str, float]  # by name: inertia and lower_bound, or lower and upper
     proven: dict[str, float]  # computed here; true of these data whatever the file says
     same_data: bool  # whether these are, to the bit, the data it was made for
     holds: bool  # whether everything claimed is proven, up to rounding

@@ -19,13 +19,19 @@ from .solution import Solution, Status
 
 @dataclass(frozen=True)
 class Progress:
-    """What a callback sees after every iteration; bounds are the best proven so far."""
+    """What a callback sees after every iteration; bounds are the best proven so far.
 
-    iteration: int
-    seconds: float
-    lower: float
-    upper: float
-    tol: float
+    Examples
+    --------
+    >>> Progress(iteration=10, seconds=0.1, lower=99.0, upper=100.0, tol=1e-3).gap
+    0.01
+    """
+
+    iteration: int  # steps taken
+    seconds: float  # since the start
+    lower: float  # value of the best feasible point
+    upper: float  # best bound on every feasible value
+    tol: float  # the gap to reach
 
     @property
     def gap(self) -> float:

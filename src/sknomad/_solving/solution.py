@@ -20,7 +20,13 @@ from .._program.problem import KMeansSDP
 
 @saved
 class Status(enum.Enum):
-    """Why `solve` stopped; each member's value is the sentence to show."""
+    """Why `solve` stopped; each member's value is the sentence to show.
+
+    Examples
+    --------
+    >>> Status.CERTIFIED.value
+    'The certified gap reached the tolerance.'
+    """
 
     CERTIFIED = "The certified gap reached the tolerance."
     MAX_ITER = "The iteration limit was reached before the tolerance; the bounds stand."
@@ -33,7 +39,15 @@ class Status(enum.Enum):
 @saved
 @dataclass(frozen=True)
 class Solution:
-    """The answer of `solve`, with its proof and its history."""
+    """The answer of `solve`, with its proof and its history.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, solve
+    >>> solution = solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2))
+    >>> solution.is_certified, solution.Q.round(3).tolist()[0]
+    (True, [0.5, 0.5, 0.0, 0.0])
+    """
 
     problem: KMeansSDP  # the question
     point: MixedPoint  # the best exactly feasible Q found, factored where the solver is

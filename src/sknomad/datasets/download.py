@@ -18,11 +18,23 @@ _unreachable: dict[str, str] = {}
 
 
 class DataUnavailableError(OSError):
-    """A data set is neither on this machine nor to be downloaded; the message says where it was looked for."""
+    """A data set is neither on this machine nor to be downloaded; the message says where it was looked for.
+
+    Examples
+    --------
+    >>> issubclass(DataUnavailableError, OSError)
+    True
+    """
 
 
 class DataDamagedError(ValueError):
-    """A file of a data set is not what it should be; the message names it."""
+    """A file of a data set is not what it should be; the message names it.
+
+    Examples
+    --------
+    >>> issubclass(DataDamagedError, ValueError)
+    True
+    """
 
 
 @dataclass(frozen=True)

@@ -23,6 +23,7 @@ from sklearn.utils import check_random_state
 
 from .._numerics.validation import check_choice, check_integer
 from .download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
+from .sources import COIL20, COIL20_PIXELS, COIL100, MNIST, PIXELS, TEAPOTS, YALE
 
 __all__ = [
     "DataDamagedError", "DataUnavailableError", "Images", "fetch_coil20", "fetch_coil100", "fetch_mnist",
@@ -36,7 +37,14 @@ def _none() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images and what is known of each; what does not apply to them is empty."""
+    """Images and what is known of each; what does not apply to them is empty.
+
+    Examples
+    --------
+    >>> pictures = Images(np.full((2, 3, 3), 255, dtype=np.uint8), np.array([0, 1]))
+    >>> len(pictures), pictures.data.shape, float(pictures.data.max())
+    (2, (2, 9), 1.0)
+    """
 
     images: NDArray[np.uint8]  # (n, height, width) or (n, height, width, 3)
     target: NDArray[np.int64]  # (n,): what it shows: digit, subject or object
@@ -74,6 +82,11 @@ def fetch_mnist(
     -------
     Images
         ``target`` is the digit.
+
+    Examples
+    --------
+    >>> fetch_mnist(digit=1, n=500).images.shape  # doctest: +SKIP
+    (500, 28, 28)
     """
     check_choice(split, "split", ("all", "train", "test"))
     parts = {"all": ("train", "t10k"), "train": ("train",), "test": ("t10k",)}[split]
@@ -96,8 +109,13 @@ def fetch_teapots() -> Images:
     -------
     Images
         ``angle`` is that of the view.
+
+    Examples
+    --------
+    >>> fetch_teapots().images.shape  # doctest: +SKIP
+    (100, 76, 101, 3)
     """
-    path = locate(_TEAPOTS, "the teapots")
+    path = locate(TEAPOTS, "the teapots")
     columns = _read_mat(path, "teapots")
     images = np.stack([column.reshape(76, 101, 3, order="F") for column in columns.T])
     return Images(images, np.zeros(100, dtype=np.int64), 3.6 * np.arange(100.0))
@@ -117,9 +135,14 @@ def fetch_yale_faces(subjects: Sequence[int] = (1, 4, 5, 27)) -> Images:
     -------
     Images
         By subject, then azimuth and elevation. ``target`` is the subject, ``angle`` the azimuth of the light.
+
+    Examples
+    --------
+    >>> fetch_yale_faces([1]).images.shape  # doctest: +SKIP
+    (64, 192, 168)
     """
     pattern = re.compile(r"yaleB(?P<target>\d+)_P00A(?P<angle>[+-]\d+)E(?P<elevation>[+-]\d+)\.pgm$")
-    return _read_archive(_YALE, "the Yale faces", pattern, subjects, "subjects")
+    return _read_archive(YALE, "the Yale faces", pattern, subjects, "subjects")
 
 
 def fetch_coil20() -> Images:
@@ -131,12 +154,17 @@ def fetch_coil20() -> Images:
     -------
     Images
         By object (``target``, from 1), then ``angle``.
+
+    Examples
+    --------
+    >>> fetch_coil20().images.shape  # doctest: +SKIP
+    (1440, 32, 32)
     """
-    path = locate(_COIL20, "COIL-20")
+    path = locate(COIL20, "COIL-20")
     rows = np.asarray(_read_mat(path, "X"), dtype=np.float64)
     levels = np.rint(rows * (255 if rows.max() <= 1 else 1)).astype(np.uint8)
     images = levels.reshape(-1, 32, 32).transpose(0, 2, 1)  # stored by columns
-    _check_pixels(path, "all", images, _COIL20_PIXELS)
+    _check_pixels(path, "all", images, COIL20_PIXELS)
     return Images(images, np.repeat(np.arange(1, 21), 72), np.tile(np.arange(72) * 5.0, 20))
 
 
@@ -154,9 +182,14 @@ def fetch_coil100(objects: Sequence[int] = (14, 17, 52, 74)) -> Images:
     -------
     Images
         By object (``target``), then ``angle``.
+
+    Examples
+    --------
+    >>> fetch_coil100([14]).images.shape  # doctest: +SKIP
+    (72, 128, 128, 3)
     """
     pattern = re.compile(r"obj(?P<target>\d+)__(?P<angle>\d+)\.png$")
-    return _read_archive(_COIL100, "COIL-100", pattern, objects, "objects")
+    return _read_archive(COIL100, "COIL-100", pattern, objects, "objects")
 
 
 def _choose(indices: NDArray[np.intp], n: int, random_state: Any) -> NDArray[np.intp]:
@@ -169,7 +202,7 @@ def _choose(indices: NDArray[np.intp], n: int, random_state: Any) -> NDArray[np.
 
 
 def _read_idx(name: str, header: int) -> NDArray[np.uint8]:
-    path = locate(_MNIST[name], "MNIST")
+    path = locate(MNIST[name], "MNIST")
     try:
         return np.frombuffer(gzip.decompress(path.read_bytes()), np.uint8, offset=header)
     except (OSError, EOFError, zlib.error) as error:
@@ -202,7 +235,7 @@ def _read_archive(
                 if int(match["target"]) == target
             )
             pictures = np.stack([_decode(path, archive, name) for *_, name in found])
-            _check_pixels(path, str(target), pictures, _PIXELS[parameter])
+            _check_pixels(path, str(target), pictures, PIXELS[parameter])
             images.append(pictures)
             facts += [(target, angle, elevation) for angle, elevation, _ in found]
     target, angle, elevation = np.array(facts).T
@@ -249,51 +282,3 @@ def _check_pixels(path: Path, part: str, images: NDArray[np.uint8], known: dict[
 def pixel_digest(images: NDArray[np.uint8]) -> str:
     """Digest of decoded images, whatever archive they came in."""
     return hashlib.sha256(repr(images.shape).encode() + np.ascontiguousarray(images).tobytes()).hexdigest()[:32]
-
-
-_MNIST_URLS = ("https://ossci-datasets.s3.amazonaws.com/mnist/", "https://storage.googleapis.com/cvdf-datasets/mnist/")
-_MNIST = {
-    name: RemoteFile((f"mnist/{name}",), tuple(base + name for base in _MNIST_URLS), digest)
-    for name, digest in {
-        "train-images-idx3-ubyte.gz": "440fcabf73cc546fa21475e81ea370265605f56be210a4024d2ca8f203523609",
-        "train-labels-idx1-ubyte.gz": "3552534a0a558bbed6aed32b30c495cca23d567ec52cac8be1a0730e8010255c",
-        "t10k-images-idx3-ubyte.gz": "8d422c7b0a1c1c79245a5bcf07fe86e33eeafee792b84584aec276f5a2dbc4e6",
-        "t10k-labels-idx1-ubyte.gz": "f7ae60f92e00ec6debd23a6088c31dbd2371eca3ffa0defaefb259924204aec6",
-    }.items()
-}
-_TEAPOTS = RemoteFile(
-    ("teapots/teapots100.mat",),
-    ("https://www.cs.columbia.edu/~jebara/4772/teapots100.mat",),
-    "7856a2b18a744f75ac454dfabf30a136496c338f964fae8c2c314d6cde4652ce",
-)
-_YALE = RemoteFile(
-    ("yaleb/CroppedYale.zip", "yaleb/CroppedYale_P00_paper_01_04_05_27.zip"),
-    ("http://vision.ucsd.edu/extyaleb/CroppedYaleBZip/CroppedYale.zip",),
-    None,
-)
-_COIL20 = RemoteFile(
-    ("coil20/COIL20_32x32.mat",),
-    ("https://raw.githubusercontent.com/jundongl/scikit-feature/master/skfeature/data/COIL20.mat",),
-    None,
-)
-_COIL100 = RemoteFile(
-    ("coil100/coil-100.zip", "coil100/coil-100_objects_14_17_52_74.zip"),
-    ("https://www.cs.columbia.edu/CAVE/databases/SLAM_coil-20_coil-100/coil-100/coil-100.zip",),
-    None,
-)
-# Digests of the decoded pixels, by part.
-_COIL20_PIXELS = {"all": "d083dc0403a3094bcdc3595ee7bb5b27"}
-_PIXELS = {
-    "subjects": {
-        "1": "05dc55615d42d5433291e828e7126594",
-        "4": "1862e39fbc284294d0dcd1ae5541a9dc",
-        "5": "0830bf2a04618efcd529e72a255bf83b",
-        "27": "3516f40362677fa4ec17d153e21e7f29",
-    },
-    "objects": {
-        "14": "8871f0ba5dd3867dc5a4bafc293484c3",
-        "17": "05b70fc5c87cf97c721082c5e11ae865",
-        "52": "feb33a62425ba57885c09edc0e4c9c91",
-        "74": "eae727eea312ab37f0a868abd6d0117a",
-    },
-}

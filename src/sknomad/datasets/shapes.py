@@ -4,22 +4,18 @@ from math import isqrt, pi
 from sys import float_info
 
 import numpy as np
-from numpy.typing import NDArray
 from sklearn.datasets import make_moons, make_swiss_roll
 from sklearn.utils import check_random_state
 
 from .._numerics.validation import check_integer, check_real
-
-Points = NDArray[np.float64]
-Labels = NDArray[np.int64]
-Parametrised = tuple[Points, Points]
-Labelled = tuple[Points, Labels]
-RandomState = int | np.random.RandomState | np.random.Generator | None
+from .curves import Points, circle, even_angles, even_spiral_parameter, knot, rotation, spiral
+from .sampler import Labelled, Labels, Parametrised, RandomState, sampler
 
 # Directions of the paper's six centres, in its order: blobs lie 10 and thin lines 5 steps out.
 _CENTRES = np.array([(-1, -1), (-1, 0), (0, -1), (1, 1), (1, 0), (0, 1)], dtype=np.float64)
 
 
+@sampler
 def ring(n_samples: int = 100, *, noise: float = 0.0, random_state: RandomState = None) -> Parametrised:
     """Sample the unit circle at even steps; the parameter is the angle in ``[0, 2 pi)``.
 
@@ -29,10 +25,11 @@ def ring(n_samples: int = 100, *, noise: float = 0.0, random_state: RandomState 
     >>> X.round(12).tolist()
     [[1.0, 0.0], [0.0, 1.0], [-1.0, 0.0], [-0.0, -1.0]]
     """
-    angle = _even_angles(check_integer(n_samples, "n_samples", 2))
-    return _add_noise(_circle(angle), noise, random_state), angle
+    angle = even_angles(check_integer(n_samples, "n_samples", 2))
+    return _add_noise(circle(angle), noise, random_state), angle
 
 
+@sampler
 def two_rings(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Labelled:
     """Sample two concentric circles, of radius 1 (label 0) and 0.5 (label 1).
 
@@ -43,10 +40,11 @@ def two_rings(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomS
     ([1.0, 1.0, 1.0, 0.5, 0.5], [0, 0, 0, 1, 1])
     """
     sizes = _split(check_integer(n_samples, "n_samples", 2), 2)
-    circles = [radius * _circle(_even_angles(size)) for radius, size in zip((1.0, 0.5), sizes, strict=True)]
+    circles = [radius * circle(even_angles(size)) for radius, size in zip((1.0, 0.5), sizes, strict=True)]
     return _add_noise(np.vstack(circles), noise, random_state), _labels(sizes)
 
 
+@sampler
 def moons(n_samples: int = 200, *, noise: float = 0.05, random_state: RandomState = None) -> Labelled:
     """Sample two interleaving half circles, scikit-learn's, not shuffled.
 
@@ -61,6 +59,7 @@ def moons(n_samples: int = 200, *, noise: float = 0.05, random_state: RandomStat
     return _add_noise(X, noise, random_state), labels.astype(np.int64)
 
 
+@sampler
 def swiss_roll(n_samples: int = 100, *, noise: float = 0.0, random_state: RandomState = None) -> Parametrised:
     """Sample the planar roll ``(t cos t, t sin t)``, from ``t = pi`` to ``4 pi`` and even in arc length.
 
@@ -72,10 +71,11 @@ def swiss_roll(n_samples: int = 100, *, noise: float = 0.0, random_state: Random
     >>> (t / pi).round(3).tolist()
     [1.0, 2.909, 4.0]
     """
-    t = _even_spiral_parameter(check_integer(n_samples, "n_samples", 2), pi, 4 * pi)
-    return _add_noise(_spiral(t), noise, random_state), t
+    t = even_spiral_parameter(check_integer(n_samples, "n_samples", 2), pi, 4 * pi)
+    return _add_noise(spiral(t), noise, random_state), t
 
 
+@sampler
 def swiss_roll_3d(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Parametrised:
     """Sample scikit-learn's rolled sheet in three dimensions, at random; the parameter is the angle rolled.
 
@@ -90,6 +90,7 @@ def swiss_roll_3d(n_samples: int = 200, *, noise: float = 0.0, random_state: Ran
     return _add_noise(X, noise, rng), t
 
 
+@sampler
 def double_swiss_roll(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Labelled:
     """Sample the planar roll of `swiss_roll` (label 0), and its rotation by pi (label 1), wound into it.
 
@@ -102,6 +103,7 @@ def double_swiss_roll(n_samples: int = 200, *, noise: float = 0.0, random_state:
     return _arms(_split(check_integer(n_samples, "n_samples", 2), 2), pi, 4 * pi, noise, random_state)
 
 
+@sampler
 def trefoil(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Parametrised:
     """Sample the trefoil knot ``(sin t + 2 sin 2t, cos t - 2 cos 2t, -sin 3t)``, ``t`` even on ``[0, 2 pi)``.
 
@@ -110,10 +112,11 @@ def trefoil(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomSta
     >>> trefoil(4)[0].round(12).tolist()[0]
     [0.0, -1.0, -0.0]
     """
-    t = _even_angles(check_integer(n_samples, "n_samples", 2))
-    return _add_noise(_knot(t), noise, random_state), t
+    t = even_angles(check_integer(n_samples, "n_samples", 2))
+    return _add_noise(knot(t), noise, random_state), t
 
 
+@sampler
 def trefoil_pair(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Labelled:
     """Sample two interlocked trefoil knots, never closer than 0.9.
 
@@ -127,12 +130,13 @@ def trefoil_pair(n_samples: int = 200, *, noise: float = 0.0, random_state: Rand
     ([0.0, -1.0, -0.0], [0, 0, 1, 1])
     """
     sizes = _split(check_integer(n_samples, "n_samples", 2), 2)
-    first, second = (_knot(_even_angles(size)) for size in sizes)
-    about_third, about_first = _rotation(pi / 3, (0, 1)), _rotation(2 * pi / 3, (1, 2))
+    first, second = (knot(even_angles(size)) for size in sizes)
+    about_third, about_first = rotation(pi / 3, (0, 1)), rotation(2 * pi / 3, (1, 2))
     second = second @ about_third @ about_first + np.array([4.4, 0.0, 0.0])
     return _add_noise(np.vstack([first, second]), noise, random_state), _labels(sizes)
 
 
+@sampler
 def square_grid(n_samples: int = 256, *, noise: float = 0.5, random_state: RandomState = None) -> Parametrised:
     """Sample a square grid of unit spacing, hidden among coordinates of noise.
 
@@ -156,6 +160,7 @@ def square_grid(n_samples: int = 256, *, noise: float = 0.5, random_state: Rando
     return np.hstack([position, hidden]), position
 
 
+@sampler
 def blobs(n_samples: int = 200, *, noise: float = 1.0, random_state: RandomState = None) -> Labelled:
     """Sample six Gaussian clouds around the paper's centres.
 
@@ -169,6 +174,7 @@ def blobs(n_samples: int = 200, *, noise: float = 1.0, random_state: RandomState
     return _add_noise(10 * _CENTRES[labels], noise, random_state), labels
 
 
+@sampler
 def thin_lines(n_samples: int = 200, *, noise: float = 0.1, random_state: RandomState = None) -> Labelled:
     """Sample six segments of length 3, at angles even on ``[0, pi]``.
 
@@ -186,9 +192,10 @@ def thin_lines(n_samples: int = 200, *, noise: float = 0.1, random_state: Random
     along = np.concatenate([np.linspace(0.0, 3.0, size) for size in sizes])[:, None]
     across = _add_noise(np.zeros_like(along), noise, random_state)
     angle = np.linspace(0.0, pi, 6)[labels]
-    return 5 * _CENTRES[labels] + along * _circle(angle) + across * _circle(angle + pi / 2), labels
+    return 5 * _CENTRES[labels] + along * circle(angle) + across * circle(angle + pi / 2), labels
 
 
+@sampler
 def linked_rings(n_samples: int = 200, *, noise: float = 0.0, random_state: RandomState = None) -> Labelled:
     """Sample two chained unit circles in three dimensions: each passes through the centre of the other.
 
@@ -201,12 +208,13 @@ def linked_rings(n_samples: int = 200, *, noise: float = 0.0, random_state: Rand
     [[1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     sizes = _split(check_integer(n_samples, "n_samples", 2), 2)
-    flat, upright = (_circle(_even_angles(size)) for size in sizes)
+    flat, upright = (circle(even_angles(size)) for size in sizes)
     first = np.column_stack([flat, np.zeros(sizes[0])])
     second = np.column_stack([upright[:, 0] + 1.0, np.zeros(sizes[1]), upright[:, 1]])
     return _add_noise(np.vstack([first, second]), noise, random_state), _labels(sizes)
 
 
+@sampler
 def three_spirals(n_samples: int = 300, *, noise: float = 0.0, random_state: RandomState = None) -> Labelled:
     """Sample three spiral arms, a third of a turn apart, each evenly in arc length.
 
@@ -225,47 +233,8 @@ def _arms(sizes: tuple[int, ...], start: float, stop: float, noise: float, rando
     for index, size in enumerate(sizes):
         turn = 2 * pi * index / len(sizes)
         rotation = np.array([[np.cos(turn), np.sin(turn)], [-np.sin(turn), np.cos(turn)]])
-        arms.append(_spiral(_even_spiral_parameter(size, start, stop)) @ rotation)
+        arms.append(spiral(even_spiral_parameter(size, start, stop)) @ rotation)
     return _add_noise(np.vstack(arms), noise, random_state), _labels(sizes)
-
-
-def _even_angles(size: int) -> Points:
-    return 2 * pi * np.arange(size) / size
-
-
-def _circle(angle: Points) -> Points:
-    return np.stack([np.cos(angle), np.sin(angle)], axis=1)
-
-
-def _knot(t: Points) -> Points:
-    return np.stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -np.sin(3 * t)], axis=1)
-
-
-def _rotation(angle: float, plane: tuple[int, int]) -> Points:
-    """The matrix that turns rows in space by `angle` from the first axis of `plane` to the second."""
-    matrix = np.eye(3)
-    matrix[np.ix_(plane, plane)] = [[np.cos(angle), np.sin(angle)], [-np.sin(angle), np.cos(angle)]]
-    return matrix
-
-
-def _spiral(t: Points) -> Points:
-    return t[:, None] * _circle(t)
-
-
-def _even_spiral_parameter(size: int, start: float, stop: float) -> Points:
-    """Invert the arc length: ``t`` from ``start >= 0`` to ``stop``, both included, at equal steps of it."""
-    s = np.linspace(_spiral_length(start), _spiral_length(stop), size)
-    # The length s(t) is convex and at least t^2 / 2, so Newton from here comes down on the root and never
-    # passes it. Five steps reach rounding; the rest are spare.
-    t = np.sqrt(2 * s)
-    for _ in range(8):
-        t = t - (_spiral_length(t) - s) / np.sqrt(1 + t * t)
-    return t
-
-
-def _spiral_length(t: Points | float) -> Points:
-    """Arc length of ``(t cos t, t sin t)`` from 0."""
-    return (t * np.sqrt(1 + np.square(t)) + np.arcsinh(t)) / 2
 
 
 def _split(n_samples: int, parts: int) -> tuple[int, ...]:

@@ -5,7 +5,8 @@ makes a figure. No pyplot: nothing is global and no window opens; call ``figure.
 Matplotlib is optional and imported only when something is drawn.
 """
 
-from .panels import affinity, convergence, embedding, overview, scatter_data
+from .overview_figure import overview
+from .panels import affinity, convergence, embedding, scatter_data
 from .style import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL, point_colours, style
 
 __all__ = [

@@ -61,7 +61,26 @@ def point_colours(labels: Column, parameter: Column = None, *, cyclic: bool = Fa
     """Colours of points, one RGBA row each: the hue from the label, the shade from the parameter.
 
     Label ``k`` takes colour ``k`` modulo seven of the palette, a negative one (in no manifold) grey. A parameter
-    adds, within each label, shades from light to dark; without labels it runs along a scale, closed if ``cyclic``.
+    adds, within each label, shades from light to dark; without labels it runs along a scale.
+
+    Parameters
+    ----------
+    labels : array of shape (n,) or None
+        Integers.
+    parameter : array of shape (n,), optional
+        Any numbers; their range is scaled.
+    cyclic : bool, default=False
+        Whether the scale without labels is closed, as for angles.
+
+    Returns
+    -------
+    array of shape (n, 4)
+        Red, green, blue and opacity, each from 0 to 1.
+
+    Examples
+    --------
+    >>> point_colours([0, 7, -1]).round(1).tolist()  # seven colours, and grey
+    [[0.0, 0.4, 0.7, 1.0], [0.0, 0.4, 0.7, 1.0], [0.4, 0.4, 0.4, 1.0]]
     """
     if labels is None:
         t = unit_range(np.asarray(parameter, dtype=np.float64))

@@ -9,7 +9,13 @@ from typing import Any
 
 
 class Verdict(enum.Enum):
-    """Whether a claim of the paper holds here; each member's value is the word shown."""
+    """Whether a claim of the paper holds here; each member's value is the word shown.
+
+    Examples
+    --------
+    >>> [verdict.value for verdict in Verdict]
+    ['holds', 'fails', 'differs']
+    """
 
     HOLDS = "holds"
     FAILS = "fails"

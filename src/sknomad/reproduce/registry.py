@@ -31,6 +31,16 @@ EXPERIMENTS: dict[str, str] = _discover()
 def load(name: str) -> Any:
     """The module of the experiment `name`.
 
+    Parameters
+    ----------
+    name : str
+        A key of `EXPERIMENTS`.
+
+    Returns
+    -------
+    module
+        With ``TITLE``, ``compute``, ``draw``, ``claims`` and so on.
+
     Examples
     --------
     >>> load("ring").TITLE

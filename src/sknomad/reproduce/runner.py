@@ -32,10 +32,16 @@ class State(enum.Enum):
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of one experiment."""
+    """The end of one experiment.
 
-    name: str
-    state: State
+    Examples
+    --------
+    >>> Outcome("ring", State.SKIPPED, "It needs a GPU.").state.value
+    'skipped'
+    """
+
+    name: str  # of the experiment
+    state: State  # how it ended
     reason: str = ""  # one sentence, for those skipped or failed
     seconds: float = 0.0  # of its computation
     error: BaseException | None = None  # what it failed of
@@ -90,6 +96,14 @@ def run_experiments(
     -------
     list of Outcome
         In the order of the names.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     outcomes = run_experiments(["ring"], folder, quick=True)
+    >>> outcomes[0].state.value
+    'computed'
     """
     named = names is not None
     chosen = list(dict.fromkeys(names)) if names is not None else list(EXPERIMENTS)

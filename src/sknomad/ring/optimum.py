@@ -11,7 +11,14 @@ from .program import Array, best_row, check_radius, ring_kernel, ring_orbits, to
 
 @dataclass(frozen=True, eq=False)
 class RingSolution:
-    """An optimal circulant ``Q`` for points on a circle."""
+    """An optimal circulant ``Q`` for points on a circle.
+
+    Examples
+    --------
+    >>> solution = ring_optimum(12, 3)
+    >>> solution.Q.shape, solution.half_width
+    ((12, 12), 3)
+    """
 
     n: int  # number of points
     K: float  # trace of Q
@@ -53,7 +60,14 @@ class RingSolution:
 
 @dataclass(frozen=True, eq=False)
 class TorusSolution:
-    """An optimal doubly circulant ``Q`` for a grid of points on a flat torus."""
+    """An optimal doubly circulant ``Q`` for a grid of points on a flat torus.
+
+    Examples
+    --------
+    >>> solution = torus_optimum(6, 6, 5)
+    >>> solution.Q.shape, round(solution.value, 6)
+    ((36, 36), 41.0)
+    """
 
     shape: tuple[int, int]  # number of points on each circle
     K: float  # trace of Q

@@ -16,7 +16,14 @@ VANISHED = 1e-9
 
 @dataclass(frozen=True, eq=False)
 class RingPath:
-    """Optimal circulant ``Q`` for every ``K`` at once: linear in ``K`` between kinks of the optimal value."""
+    """Optimal circulant ``Q`` for every ``K`` at once: linear in ``K`` between kinks of the optimal value.
+
+    Examples
+    --------
+    >>> path = ring_path(6)
+    >>> path.K.round(6).tolist(), path.diagonals.shape
+    ([1.0, 2.0, 3.0, 6.0], (4, 4))
+    """
 
     n: int  # number of points
     K: Array  # kinks of the optimal value, from 1 to n, increasing
@@ -26,7 +33,14 @@ class RingPath:
 
 @dataclass(frozen=True, eq=False)
 class InactiveK:
-    """Where each h-diagonal of the ring's optimal ``Q`` vanishes."""
+    """Where each h-diagonal of the ring's optimal ``Q`` vanishes.
+
+    Examples
+    --------
+    >>> inactive = inactive_K(12, [5, 6])
+    >>> inactive.h.tolist(), bool((inactive.first <= inactive.final).all())
+    ([5, 6], True)
+    """
 
     h: NDArray[np.intp]  # lags
     first: Array  # smallest K at which the h-diagonal is zero

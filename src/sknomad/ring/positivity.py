@@ -104,7 +104,14 @@ def three_cosines_factor(row: Array) -> Array:
 
 @dataclass(frozen=True, eq=False)
 class CompletelyPositiveOptimum:
-    """The best completely positive ``Q`` on a ring: two nonnegative windows, averaged over all rotations."""
+    """The best completely positive ``Q`` on a ring: two nonnegative windows, averaged over all rotations.
+
+    Examples
+    --------
+    >>> best = best_completely_positive(12, 3)
+    >>> bool(np.allclose(best.factor @ best.factor.T, best.Q)), best.factor.shape
+    (True, (12, 24))
+    """
 
     n: int  # number of points
     K: float  # trace of Q

@@ -74,6 +74,13 @@ class ADMM:
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
         Where to compute; an array stands for its library, device and precision.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, KMeansSDP, solve
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> solve(problem, ADMM(relaxation=1.8), tol=1e-6).is_certified
+    True
     """
 
     relaxation: float = 1.6

@@ -45,6 +45,13 @@ class Auto:
         Settings where the first phase is left out.
     direct_below : int, default=400
         Number of points up to which it is.
+
+    Examples
+    --------
+    >>> from sknomad import Gram, KMeansSDP, solve
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> solve(problem, Auto(direct_below=2), tol=1e-3).is_certified
+    True
     """
 
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))

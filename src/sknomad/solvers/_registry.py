@@ -32,7 +32,21 @@ MEMBERS = ("device", "matrix_free", "takes_weights", "memory", "iterates")
 
 
 def resolve(solver: str | Solver, problem: KMeansSDP, tol: float = 0.0) -> Solver:
-    """The solver object for a name, or a solver as it is; `tol` is the gap in view.
+    """The solver object for a name, or a solver as it is.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A key of `SOLVERS`, or a solver.
+    problem : KMeansSDP
+        What it is to solve.
+    tol : float, default=0
+        The gap in view.
+
+    Returns
+    -------
+    Solver
+        One that can solve `problem`.
 
     Examples
     --------
@@ -67,9 +81,19 @@ def check_solver(solver: object) -> str | Solver:
 def takes_weights(solver: str | Solver) -> bool:
     """Whether a solver can be given the weighted program.
 
+    Parameters
+    ----------
+    solver : str or Solver
+        A key of `SOLVERS`, or a solver.
+
+    Returns
+    -------
+    bool
+        Whether it may be given a `Gram` with weights.
+
     Examples
     --------
-    >>> takes_weights(ADMM()), takes_weights("burer_monteiro")
+    >>> takes_weights(ADMM()), takes_weights(BurerMonteiro())
     (True, False)
     """
     solver = check_solver(solver)
@@ -78,8 +102,24 @@ def takes_weights(solver: str | Solver) -> bool:
 
 def configured(
     solver: str | Solver, tol: float, device: Device, random_state: int | np.random.RandomState | None
-) -> str | Solver:
+) -> Solver:
     """A solver chosen by name with the device and the seed that an estimator was given; an object as it is.
+
+    Parameters
+    ----------
+    solver : str or Solver
+        A key of `SOLVERS`, or a solver, which is returned as it is.
+    tol : float
+        The gap in view.
+    device : str
+        Where to compute.
+    random_state : int, RandomState or None
+        A seed, or what one is drawn from.
+
+    Returns
+    -------
+    Solver
+        With these options where it has them.
 
     Examples
     --------

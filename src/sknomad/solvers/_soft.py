@@ -61,6 +61,15 @@ class SoftAssignment:
         Seed of the k-means++ start and of the splits.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
         Where to compute; an array stands for its library, device and precision.
+
+    Examples
+    --------
+    >>> import itertools
+    >>> from sknomad import Gram, KMeansSDP, certify
+    >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
+    >>> *_, last = itertools.islice(SoftAssignment(rank=2).iterates(problem), 5)
+    >>> round(certify(problem, last).lower, 6)
+    100.0
     """
 
     rank: int | str = "auto"
