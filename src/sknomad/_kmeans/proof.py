@@ -19,7 +19,6 @@ from .._numerics.validation import check_choice, check_integer, check_real, chec
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solving.certificate_file import write_kmeans_certificate
 from .._solving.checkpoint import fingerprint
 from .._solving.loop import Limits, take_steps
 from .._solving.run_state import Progress, Run
@@ -27,6 +26,7 @@ from .._solving.solution import Solution, Status
 from .._solving.solve import run_solver
 from ..solvers import Solver, resolve
 from ..solvers._admm_state import ADMMState
+from .certificate_file import write_kmeans_certificate
 from .clustering import inertia_bound, kmeans_objective, lloyd_iterate, memberships
 from .cutting_planes import LARGEST_FOR_CUTS, ClusteringJudge, CuttingPlanes
 

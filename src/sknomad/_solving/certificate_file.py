@@ -9,17 +9,16 @@ from __future__ import annotations
 
 import math
 import os
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from .._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
 from .._certificate.lower import feasible_value, make_feasible
 from .._certificate.upper import GRADES, nonnegative_part, upper_bound
 from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
-from .._kmeans.clustering import inertia_bound, kmeans_objective
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
 from .._numerics.validation import check_choice
 from .._program.duplicates import read_groups
@@ -64,13 +63,26 @@ class Verification:
     holds: bool  # whether everything claimed is proven, up to rounding
 
 
-def write_kmeans_certificate(path: str | os.PathLike[str], problem_digest: str, claimed: dict[str, float],
-                             K: int, grade: str, labels: Array, multipliers: Multipliers | None) -> None:  # fmt: skip
-    """A certificate of a clustering; `claimed` has the inertia and its lower bound."""
-    arrays: dict[str, Array] = {"labels": labels}
-    if multipliers is not None:
-        arrays |= {"N": pack(multipliers.N), "cuts": multipliers.cuts, "weights": multipliers.weights}
-    _write(path, "kmeans", problem_digest, claimed, K, len(labels), grade, None, arrays)
+class Contents(NamedTuple):
+    """What a file holds, beside its claims."""
+
+    header: Mapping[str, Any]
+    arrays: Mapping[str, Array]
+    N: Array  # (n, n) the multiplier of Q >= 0; None where there is none
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One kind of claim: two numbers, and how the contents of a file prove them."""
+
+    small: str  # the number that claims more the smaller it is
+    large: str  # the one that claims more the larger it is
+    unknown: dict[str, float]  # what is known of both where nothing is
+    prove: Callable[[KMeansSDP, Contents, str], dict[str, float]]  # of a problem, from contents, in a grade
+
+
+# Kinds of claims by name; that of K-means is entered where it is made.
+CLAIMS: dict[str, Claim] = {}
 
 
 def write_solution_certificate(path: str | os.PathLike[str], solution: Solution) -> None:
@@ -81,23 +93,22 @@ def write_solution_certificate(path: str | os.PathLike[str], solution: Solution)
     if problem.gram.roots is not None:
         arrays["roots"] = problem.gram.roots
     point = encoder.encode(solution.point.unmixed, "the point")
-    claimed = _solution_bounds(problem, solution.point.unmixed, N, grade)
-    _write(path, "nomad", fingerprint(problem), claimed, problem.K, problem.n, grade, point, arrays | encoder.arrays)
-
-
-def _write(path: str | os.PathLike[str], claim: str, digest: str, claimed: dict[str, float], K: float, n: int,
-           grade: str, point: Any, arrays: dict[str, Array]) -> None:  # fmt: skip
     header = {
-        "sknomad": __version__,
-        "claim": claim,
-        "K": K,
-        "n": n,
+        "claim": "nomad",
+        "K": problem.K,
+        "n": problem.n,
         "grade": grade,
-        "data": digest,
-        "claimed": {name: value if math.isfinite(value) else None for name, value in claimed.items()},
+        "data": fingerprint(problem),
+        "claimed": _solution_bounds(problem, solution.point.unmixed, N, grade),
         "point": point,
     }
-    write_archive(path, CERTIFICATE, header, arrays)
+    write_certificate(path, header, arrays | encoder.arrays)
+
+
+def write_certificate(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Array]) -> None:
+    """Write claims and what they rest on; numbers that are not known are written as nothing."""
+    claimed = {name: value if math.isfinite(value) else None for name, value in header["claimed"].items()}
+    write_archive(path, CERTIFICATE, {"sknomad": __version__, **header, "claimed": claimed}, arrays)
 
 
 def verify_certificate(
@@ -174,34 +185,22 @@ def _same_weights(found: Array, roots: Array) -> bool:
 
 def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     header, arrays = archive.header, archive.arrays
-    claim = check_choice(header["claim"], "claim", ("kmeans", "nomad"))
+    name = check_choice(header["claim"], "claim", CLAIMS)
+    claim = CLAIMS[name]
     grade = check_choice(header["grade"] if grade is None else grade, "grade", GRADES)
     n, K = int(header["n"]), header["K"]
-    names = ("inertia", "lower_bound") if claim == "kmeans" else ("lower", "upper")
-    claimed = {
-        name: _number(header["claimed"][name], unknown) for name, unknown in zip(names, UNKNOWN[claim], strict=True)
-    }
+    claimed = {number: _number(header["claimed"][number], unknown) for number, unknown in claim.unknown.items()}
     if n != gram.n:
-        nothing = dict(zip(names, UNKNOWN[claim], strict=True))
-        return Verification(claim, float(K), n, gram.n, grade, claimed, nothing, same_data=False, holds=False)
+        return Verification(name, float(K), n, gram.n, grade, claimed, claim.unknown, same_data=False, holds=False)
     problem = KMeansSDP(gram, K)
     N = unpack(arrays["N"], n) if "N" in arrays else None
-    if claim == "kmeans":
-        multipliers = None if N is None else _multipliers(N, arrays, n)
-        proven = _clustering_bounds(problem, arrays["labels"], multipliers, grade)
-    else:
-        point = Decoder(arrays).decode(header["point"])
-        proven = _solution_bounds(problem, point, N, grade)
+    proven = claim.prove(problem, Contents(header, arrays, N), grade)
     slack = rounding(problem, N)
-    # A small inertia and a small upper bound are the stronger claims; a large lower bound is.
-    small, large = ("inertia", "lower_bound") if claim == "kmeans" else ("upper", "lower")
-    holds = proven[small] <= claimed[small] + slack and proven[large] >= claimed[large] - slack
+    is_small_enough = proven[claim.small] <= claimed[claim.small] + slack
+    is_large_enough = proven[claim.large] >= claimed[claim.large] - slack
     same = header["data"] == fingerprint(problem)
-    return Verification(claim, problem.K, n, n, grade, claimed, proven, same_data=same, holds=bool(holds))
-
-
-# What is known of (inertia, lower_bound) and (lower, upper) where nothing is.
-UNKNOWN = {"kmeans": (math.inf, 0.0), "nomad": (-math.inf, math.inf)}
+    holds = bool(is_small_enough and is_large_enough)
+    return Verification(name, problem.K, n, n, grade, claimed, proven, same_data=same, holds=holds)
 
 
 def _number(value: Any, unknown: float) -> float:
@@ -212,29 +211,18 @@ def _number(value: Any, unknown: float) -> float:
     return float(value)
 
 
-def _clustering_bounds(
-    problem: KMeansSDP, labels: Array, multipliers: Multipliers | None, grade: str
-) -> dict[str, float]:
-    if labels.dtype.kind not in "iu":
-        raise FormatError(f"labels must be whole numbers, got {labels.dtype}.")
-    if int(problem.K) != problem.K:
-        raise FormatError(f"the number of clusters must be whole, got {problem.K}.")
-    inertia = kmeans_objective(problem.gram, labels) if len(np.unique(labels)) <= problem.K else math.inf
-    upper = clustering_upper_bound(problem, multipliers, grade=grade)
-    # No clustering, so not this one either, is better than the bound: what lies above it is rounding.
-    return {"inertia": inertia, "lower_bound": min(inertia_bound(problem.gram, upper), inertia)}
-
-
 def _solution_bounds(problem: KMeansSDP, point: Any, N: Array, grade: str) -> dict[str, float]:
     feasible = make_feasible(problem, point, steps=0)
     lower = -math.inf if feasible is None else feasible_value(problem, feasible)
     return {"lower": lower, "upper": upper_bound(problem, N, grade=grade)}
 
 
-def _multipliers(N: Array, arrays: dict[str, Array], n: int) -> Multipliers:
-    multipliers = Multipliers(N, arrays["cuts"], arrays["weights"])
-    check_cuts(multipliers.cuts, n)
-    return multipliers
+def _prove_bounds(problem: KMeansSDP, contents: Contents, grade: str) -> dict[str, float]:
+    point = Decoder(contents.arrays).decode(contents.header["point"])
+    return _solution_bounds(problem, point, contents.N, grade)
+
+
+CLAIMS["nomad"] = Claim("upper", "lower", {"lower": -math.inf, "upper": math.inf}, _prove_bounds)
 
 
 def rounding(problem: KMeansSDP, N: Array) -> float:
