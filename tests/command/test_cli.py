@@ -2,10 +2,8 @@
 
 import json
 import os
-import signal
 import subprocess
 import sys
-import time
 
 import numpy as np
 import pytest
@@ -213,37 +211,35 @@ def test_progress_bar_only_on_a_terminal(capsys, monkeypatch, rings):
     assert "━" not in text
 
 
+# The command, with an interrupt (Ctrl-C) in the middle of the solver's work: after the third look at the bounds.
+INTERRUPTED_COMMAND = """
+import os, signal, sys
+from sknomad import cli
+from sknomad._solving.judging import ProgramJudge
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # tests started in the background ignore interrupts
+judge, looks = ProgramJudge.judge, []
+
+def interrupt_after_three(self, run, *, thorough):
+    judge(self, run, thorough=thorough)
+    looks.append(run.iteration)
+    if len(looks) == 3:
+        os.kill(os.getpid(), signal.SIGINT)
+
+ProgramJudge.judge = interrupt_after_three
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
 @pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_interrupt_gives_130_and_the_bounds_so_far(tmp_path):
-    np.save(tmp_path / "X.npy", datasets.double_swiss_roll(300)[0])
     out = tmp_path / "out"
-    command = [
-        sys.executable,
-        "-m",
-        "sknomad",
-        "fit",
-        tmp_path / "X.npy",
-        "-K",
-        "64",
-        "--tol",
-        "0",
-        "--json",
-        "--out",
-        out,
-    ]
-
-    def heed_interrupts():
-        # A shell that starts the tests in the background has interrupts ignored, by all their children too.
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-
-    process = subprocess.Popen(
-        command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, preexec_fn=heed_interrupts
-    )
-    time.sleep(8)
-    process.send_signal(signal.SIGINT)
-    text, err = process.communicate(timeout=60)
-    assert process.returncode == 130, err
-    summary = json.loads(text)
+    np.save(tmp_path / "X.npy", datasets.double_swiss_roll(200)[0])
+    options = ["fit", tmp_path / "X.npy", "-K", "64", "--tol", "0", "--json", "--out", out]
+    command = [sys.executable, "-c", INTERRUPTED_COMMAND, *map(str, options)]
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert process.returncode == 130, process.stderr
+    summary = json.loads(process.stdout)
     assert summary["status"] == "interrupted"
     assert 0 < summary["lower"] <= summary["upper"]
     assert (out / "summary.json").exists()

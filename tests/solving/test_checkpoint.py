@@ -16,7 +16,7 @@ from sknomad._solving import checkpoint, memory_check
 from sknomad._solving.checkpoint import CheckpointError, RunRecord
 from sknomad._solving.memory_check import forecast
 from sknomad._solving.run_state import Run
-from sknomad.solvers import ADMM, Auto, SoftAssignment
+from sknomad.solvers import ADMM, Auto, SoftAssignment, Solver
 
 SOLVER = Auto(SoftAssignment(), ADMM(exact_below=60), direct_below=10)
 
@@ -154,10 +154,21 @@ def test_no_field_of_a_run_is_lost():
 
 
 def test_memory_is_compared_where_the_solver_computes(monkeypatch):
+    class Elsewhere(Solver):
+        device = "cuda"
+
+        def memory(self, problem):
+            return 2**40
+
     asked = []
-    monkeypatch.setattr(memory_check, "choose_device", lambda device, n: asked.append(device) or np.empty(0))
-    memory_check.check_memory(make_problem(), Auto.on("cuda"))
-    assert asked == ["cuda"]
+    monkeypatch.setattr(memory_check, "choose_device", lambda device, n: asked.append(device))
+    monkeypatch.setattr(memory_check, "free_memory_of", lambda template: 2**41)
+    memory_check.check_memory(make_problem(), Elsewhere())
+    monkeypatch.setattr(memory_check, "free_memory_of", lambda template: 2**39)
+    with pytest.raises(MemoryError, match=r"Elsewhere needs 1024\.0 GiB .* 512\.0 GiB are free"):
+        memory_check.check_memory(make_problem(), Elsewhere())
+    assert asked == ["cuda", "cuda"]
+    assert Auto.on("cuda").device == "cuda"
 
 
 def test_forecast_grows_as_it_should():
