@@ -18,6 +18,7 @@ from sknomad._certificate import proof_terms as terms_of_proofs
 from sknomad._certificate.iterate import NegativePart
 from sknomad._certificate.upper import nonnegative_part
 from sknomad._numerics.arrays import to_numpy
+from sknomad._numerics.sizes import UpTo
 from sknomad._program.gram import centring_error
 
 seeds = st.integers(0, 2**32 - 1)
@@ -240,7 +241,7 @@ LARGE = {
 def test_shift_from_block_iteration_proves_nearly_as_much(case, K, rng, monkeypatch):
     # What many points go through, at a size where all eigenvalues can be had for comparison.
     n = 250
-    monkeypatch.setattr(verify, "FULL_EIGEN_CPU", 100)
+    monkeypatch.setattr(verify, "FULL_FOR_A_PROOF", UpTo(cpu=100, gpu=100))
     monkeypatch.setattr(terms_of_proofs, "BLOCK_ROWS", 64)
     gram = LARGE[case](rng, n)
     for N in (np.zeros((n, n)), np.maximum(-gram.dense(), 0) / 20):

@@ -18,17 +18,17 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, is_on_gpu, namespace
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, namespace
 from .._numerics.block_eigen import leading_eigenpairs
 from .._numerics.projections import lift, restrict
+from .._numerics.sizes import FULL_FOR_A_PROOF
 from .._program.gram import centring_error
 from .._program.problem import KMeansSDP
 from .proof_terms import MultiplierSize, Terms, lower_part, multiplier_size
 
 # Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9
-# Full decompositions up to these sizes; beyond, block iteration suggests the shift, with a wider first margin.
-FULL_EIGEN_CPU, FULL_EIGEN_GPU = 3000, 8000
+# Where block iteration suggests the shift, the first margin is wider by this share.
 BLOCK_MARGIN = 1e-6
 # Accuracy of an estimate that only tells whether a proof is worth trying.
 SCREENING = 1e-5
@@ -97,7 +97,7 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, 
     """Eigenvalues above the K-th largest of ``D + N`` (on the complement of the ones vector), and their vectors."""
     xp = namespace(terms.model)
     count = math.floor(K - 1)
-    if terms.n <= (FULL_EIGEN_GPU if is_on_gpu(terms.model) else FULL_EIGEN_CPU):
+    if terms.n <= FULL_FOR_A_PROOF.on(terms.model):
         M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
         values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.fixed))
         smallest, error = float(values[0]), 0.0

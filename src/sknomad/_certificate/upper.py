@@ -5,8 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, is_on_gpu, namespace
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, namespace
 from .._numerics.projections import ky_fan_sum, restrict
+from .._numerics.sizes import ALL_EIGENVALUES
 from .._numerics.validation import check_choice
 from .._program.gram import centring_error
 from .._program.problem import KMeansSDP
@@ -15,9 +16,6 @@ from .iterate import LARGEST_ENTRY, NegativePart
 from .trivial import trivial_value
 
 GRADES = ("eigen", "verified")
-
-# Full sets of eigenvalues up to these sizes; beyond, block iteration and a Cholesky factorisation are far cheaper.
-CHEAP_ON_CPU, CHEAP_ON_GPU = 4000, 8000
 
 
 def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Array = None) -> float:
@@ -67,7 +65,7 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
 def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
     """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
     state = N.T if isinstance(N, NegativePart) else N
-    return problem.is_trivial or problem.n <= (CHEAP_ON_GPU if is_on_gpu(state) else CHEAP_ON_CPU)
+    return problem.is_trivial or problem.n <= ALL_EIGENVALUES.on(state)
 
 
 def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:

@@ -20,6 +20,7 @@ from .._certificate.cuts import Multipliers, clustering_upper_bound
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array
 from .._numerics.projections import project_spectraplex
+from .._numerics.sizes import FULL_FOR_A_RESTART, FULL_FOR_A_STEP
 from .._points.forms import SpectralPoint
 from .._program.problem import KMeansSDP
 from .._solving.run_state import Run
@@ -41,8 +42,6 @@ PATIENCE, LEAST_PROGRESS = 900, 0.02
 STALLED, LOOSER = 120, 2.0
 # Steps between two revisions of the target.
 REVISION = 300
-# Full eigendecompositions up to this many points, as in the solver without cuts; beyond, a warm subspace.
-EXACT_BELOW, EXACT_LIMIT = 400, 4000
 
 
 class Target(Protocol):
@@ -179,9 +178,9 @@ class _Search:
 
 
 def _projector(problem: KMeansSDP) -> Callable[[Array], tuple[Array, Array]]:
-    if problem.n <= EXACT_BELOW:
+    if problem.n <= FULL_FOR_A_STEP:
         return lambda A: project_spectraplex(A / 2 + A.T / 2, problem.K - 1, problem.fixed)
-    leading = LeadingProjector(problem.K - 1, EXACT_LIMIT, problem.fixed)
+    leading = LeadingProjector(problem.K - 1, FULL_FOR_A_RESTART.cpu, problem.fixed)
     return lambda A: leading.project(A / 2 + A.T / 2)
 
 

@@ -12,6 +12,7 @@ from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
 from .._numerics.projections import project_spectraplex
+from .._numerics.sizes import FULL_FOR_A_RESTART, FULL_FOR_A_STEP
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
@@ -42,8 +43,6 @@ LARGE_ARRAYS_OF_THE_JUDGE, LARGE_ARRAYS = 7.9, 2.6
 SETTLED, LONGEST_TRUST = 50, 75
 # Towards small gaps feasibility is what takes longest: the primal residual is kept this much below the dual one.
 ANCHORED_BIAS = 10.0
-# Full eigendecompositions, at the start and where a warm block has become too narrow, up to these sizes.
-EXACT_ON_CPU, EXACT_ON_GPU = 4000, 10_000
 
 
 @saved
@@ -89,7 +88,7 @@ class ADMM:
     balance_until: int = 500
     trusted_shortfall: float = 0.0
     anchor_from: int = 300
-    exact_below: int = 400
+    exact_below: int = FULL_FOR_A_STEP
     device: Device = "auto"
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
@@ -236,7 +235,7 @@ class _Course:
         return self._projector(leading)
 
     def _leading_projector(self) -> LeadingProjector:
-        limit = EXACT_ON_GPU if is_on_gpu(self.template) else EXACT_ON_CPU
+        limit = FULL_FOR_A_RESTART.on(self.template)
         return LeadingProjector(self.problem.K - 1, limit, self.gram.fixed)
 
     def _projector(self, leading: LeadingProjector) -> Projector:
