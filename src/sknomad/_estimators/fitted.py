@@ -20,22 +20,14 @@ from .._program.duplicates import Groups
 from .._program.inputs import METRICS, check_library, read_table
 
 
-class FittedManifolds(TransformerMixin):
-    """Questions to a model that has found manifolds; `fit` sets what is named here, all results come from it."""
+class PlacesNewPoints(TransformerMixin):
+    """`transform` and `predict` of a model whose `fit` has set what is named here."""
 
     labels_: Array
     embedding_: Array
-    n_manifolds_: int
     metric: str
-    threshold: float
-    affinity: str
-    n_threads: int | None
-    K_: float
     _n_features_out: int
-    _point: MixedPoint  # the feasible Q
     _extension: Extension  # how new points are placed
-    _names: list[int]  # label of each connected component
-    _groups: Groups | None  # where points have weights or are equal
 
     def transform(self, X: Any) -> Array:
         """Coordinates of points, each by itself: those of training points are their `embedding_`.
@@ -48,13 +40,13 @@ class FittedManifolds(TransformerMixin):
         Returns
         -------
         array of shape (n_points, n_components)
-            In the coordinate system of the manifold that `predict` names.
+            In the coordinate system of the manifold, or cluster, that `predict` names.
         """
         _, coordinates = self._place(X, "transform")
         return like_given(coordinates[:, : self._n_features_out], given_model(X))
 
     def predict(self, X: Any) -> Array:
-        """Manifold of each point, as in `labels_`.
+        """Manifold, or cluster, of each point, as in `labels_`: the one with most of the weight of its row of ``Q``.
 
         Parameters
         ----------
@@ -65,8 +57,33 @@ class FittedManifolds(TransformerMixin):
         -------
         array of shape (n_points,)
         """
-        parts, _ = self._place(X, "predict")
-        return like_given(np.array(self._names)[parts], given_model(X))
+        labels, _ = self._place(X, "predict")
+        return like_given(labels, given_model(X))
+
+    @property
+    def _is_pairwise(self) -> bool:
+        return self.metric in METRICS[1:]
+
+    def _place(self, X: Any, method: str) -> tuple[Array, Array]:
+        """Label and coordinates of points, for the `method` that asks."""
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        if self.metric == "precomputed_distance":
+            check_distances(table)
+        return self._extension.place(table)
+
+
+class FittedManifolds(PlacesNewPoints):
+    """Questions to a model that has found manifolds; `fit` sets what is named here, all results come from it."""
+
+    n_manifolds_: int
+    threshold: float
+    affinity: str
+    n_threads: int | None
+    K_: float
+    _point: MixedPoint  # the feasible Q
+    _names: list[int]  # label of each connected component
+    _groups: Groups | None  # where points have weights or are equal
 
     def geodesic_distances(self, indices: Any = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
@@ -122,12 +139,7 @@ class FittedManifolds(TransformerMixin):
         """A square matrix of the points given from one of the points of the program."""
         return Q if self._groups is None else self._groups.square(Q, self.K_)
 
-    @property
-    def _is_pairwise(self) -> bool:
-        return self.metric in METRICS[1:]
-
     def _place(self, X: Any, method: str) -> tuple[Array, Array]:
-        """Component and coordinates of points."""
         check_is_fitted(self)
         check_library(self, X, self.embedding_, method)
         with limited_threads(self.n_threads):
@@ -136,4 +148,5 @@ class FittedManifolds(TransformerMixin):
                 check_distances(table)
             if self._groups is not None:
                 table = self._groups.columns(table, pairwise=self._is_pairwise)
-            return self._extension.place(table)
+            parts, coordinates = self._extension.place(table)
+        return np.array(self._names)[parts], coordinates

@@ -9,9 +9,8 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 from sklearn.metrics import adjusted_rand_score
-from sklearn.utils.validation import check_is_fitted
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
@@ -21,14 +20,15 @@ from .._manifolds.choice import SAME, Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.linkage import LinkageTree, linkage_tree
 from .._numerics.arrays import Array
-from .._numerics.validation import check_choice, check_distances, check_integer, check_K
+from .._numerics.validation import check_choice, check_integer, check_K
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.options import SolveOptions
 from .._solving.run_state import Progress
 from .._solving.solution import Solution
-from .._solving.solve import solve
 from ..metrics import hardness
+from .fitted import PlacesNewPoints
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -59,7 +59,7 @@ class Layer:
     n_components_found: int  # their number
 
 
-class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
+class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints, ClusterMixin, BaseEstimator):
     """Sieve manifolds into clusters by NOMAD layer upon layer, each on the affinity that the last one learned.
 
     ``Q_1 = NOMAD(X X', K_1)``, then ``Q_2 = NOMAD(Q_1, K_2)`` and so on with falling ``K``. The first layer learns
@@ -194,42 +194,6 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
 
-    def transform(self, X: Any) -> Array:
-        """Coordinates of points, each by itself: those of training points are their `embedding_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
-            Points, or their kernel values or distances to the training points, as `metric` says.
-
-        Returns
-        -------
-        array of shape (n_points, n_components)
-            In the coordinate system of the cluster that `predict` names, as the first layer sees it.
-        """
-        return self._place(X)[1]
-
-    def predict(self, X: Any) -> Array:
-        """Cluster of each point, as in `labels_`: the one that holds most of the weight its row in the first layer has.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
-            As for `transform`.
-
-        Returns
-        -------
-        array of shape (n_points,)
-        """
-        return self._place(X)[0]
-
-    def _place(self, X: Any) -> tuple[Array, Array]:
-        check_is_fitted(self)
-        table = read_table(self, X, reset=False)
-        if self.metric == "precomputed_distance":
-            check_distances(table)
-        return self._extension.place(table)
-
     def _solve_layers(self, gram: Gram, schedule: list[float]) -> list[Solution]:
         """Solve layer after layer until schedule or time is used up, a layer is hard, or the callback says so."""
         began = time.perf_counter()
@@ -237,16 +201,10 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         watch = _Watch(self.callback)
         for K in schedule:
             left = None if self.max_seconds is None else max(self.max_seconds - (time.perf_counter() - began), 0.0)
-            solution = solve(
-                KMeansSDP(gram, K),
-                self.solver,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_seconds=left,
-                start=Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None,
-                callback=watch if self.callback is not None else None,
-                grade=self.grade,
-            )
+            options = SolveOptions(self.solver, self.tol, self.max_iter, left, self.grade)
+            start = Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None
+            hear = watch if self.callback is not None else None
+            solution = options.solve(KMeansSDP(gram, K), start=start, callback=hear)
             solutions.append(solution)
             if watch.stopped or left == 0.0 or hardness(solution.point.unmixed.dense()) >= HARD:
                 break
@@ -256,7 +214,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.metric in METRICS[1:]
+        tags.input_tags.pairwise = self._is_pairwise
         return tags
 
 

@@ -21,8 +21,8 @@ from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.options import SolveOptions
 from .._solving.solution import Solution
-from .._solving.solve import solve
 from ..solvers import configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from .fitted import FittedManifolds
@@ -193,17 +193,11 @@ class NOMAD(
             is_auto = isinstance(self.K, str) and self.K == "auto"
             K = choose(gram, callback=self.callback).K if is_auto else check_K(self.K, self._n_present(table))
             task = FitTask(self, X, self.max_iter)
-            self.solution_: Solution = solve(
-                # From as many on as there are distinct points every one of them is its own neighbour only.
-                KMeansSDP(gram, min(K, gram.n)),
-                solver,
-                tol=self.tol,
-                max_iter=self.max_iter,
-                max_seconds=self.max_seconds,
-                start=self._start(gram.n),
-                callback=listen(self.callback, self._line_writer(), task.listener),
-                grade=self.grade,
-            )
+            options = SolveOptions(solver, self.tol, self.max_iter, self.max_seconds, self.grade)
+            # From as many on as there are distinct points every one of them is its own neighbour only.
+            problem = KMeansSDP(gram, min(K, gram.n))
+            hear = listen(self.callback, self._line_writer(), task.listener)
+            self.solution_: Solution = options.solve(problem, start=self._start(gram.n), callback=hear)
             self._read(K, table, given_model(X))
             task.end()
         return self

@@ -20,6 +20,7 @@ from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.loop import Limits
+from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status
 from ..solvers import SoftAssignment
@@ -145,18 +146,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             return clustering.inertia
 
         improve(_soft_point(problem))
-        proof, point, self.n_iter_ = prove(
-            gram,
-            clustering.labels,
-            K,
-            tol=tol,
-            grade=self.grade,
-            max_iter=self.max_iter,
-            max_seconds=self.max_seconds,
-            solver=self.solver,
-            cuts=self.cuts,
-            improve=improve,
-        )
+        options = SolveOptions(self.solver, tol, self.max_iter, self.max_seconds, self.grade)
+        proof, point, self.n_iter_ = prove(gram, clustering.labels, K, options, cuts=self.cuts, improve=improve)
         if proof.gap > tol:
             improve(point)
         self._keep(X, clustering, proof)

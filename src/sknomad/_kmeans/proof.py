@@ -21,10 +21,11 @@ from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.checkpoint import fingerprint
 from .._solving.loop import Limits, take_steps
+from .._solving.options import SolveOptions
 from .._solving.run_state import Progress, Run
 from .._solving.solution import Solution, Status
 from .._solving.solve import run_solver
-from ..solvers import Solver, resolve
+from ..solvers import resolve
 from ..solvers._admm_state import ADMMState
 from .certificate_file import write_kmeans_certificate
 from .clustering import inertia_bound, kmeans_objective, lloyd_iterate, memberships
@@ -134,7 +135,7 @@ def certify_kmeans(
             f"n_clusters must lie between the {found} distinct labels and n_samples={gram.n}, got {n_clusters}."
         )
     check_cuts_option(cuts, gram.n)
-    return prove(gram, labels, K, tol=tol, cuts=cuts, grade=grade, max_iter=max_iter, max_seconds=max_seconds)[0]
+    return prove(gram, labels, K, SolveOptions("auto", tol, max_iter, max_seconds, grade), cuts=cuts)[0]
 
 
 def check_cuts_option(cuts: Any, n: int) -> None:
@@ -146,26 +147,32 @@ def check_cuts_option(cuts: Any, n: int) -> None:
 
 
 def prove(
-    gram: Gram, labels: Any, K: int, *, tol: float, grade: str, max_iter: int, max_seconds: float | None,
-    solver: str | Solver = "auto", cuts: bool = False, improve: Callable[[Point], float] | None = None,
-) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
+    gram: Gram,
+    labels: Any,
+    K: int,
+    options: SolveOptions,
+    *,
+    cuts: bool = False,
+    improve: Callable[[Point], float] | None = None,
+) -> tuple[KMeansCertificate, Point, int]:
     """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
 
-    `improve` may find better labels in a ``Q`` with cuts; it returns the least inertia known.
+    The tolerance of `options` is relative to the inertia. `improve` may find better labels in a ``Q`` with cuts; it
+    returns the least inertia known.
     """
-    problem, inertia = KMeansSDP(gram, K), kmeans_objective(gram, labels)
+    problem, inertia, tol = KMeansSDP(gram, K), kmeans_objective(gram, labels), options.tol
     explained = gram.trace - inertia
     # An error of tol in the inertia is this one in the value of the program.
     relaxed = CUTS_FROM * tol if cuts else tol
     tol_of_value = relaxed * inertia / explained if relaxed * inertia < explained else 1.0
     start = None if problem.is_trivial else lloyd_iterate(problem, labels)
-    run = Run(problem, tol_of_value, grade, iterate=start, keeps_multiplier=True)
-    limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
+    run = Run(problem, tol_of_value, options.grade, iterate=start, keeps_multiplier=True)
+    limits = Limits(options.max_iter, math.inf if options.max_seconds is None else options.max_seconds)
 
     def is_proven(progress: Progress) -> bool:
         return inertia - inertia_bound(gram, progress.upper) <= tol * inertia
 
-    ended = run_solver(run, resolve(solver, problem, tol_of_value), limits, callback=is_proven)
+    ended = run_solver(run, resolve(options.solver, problem, tol_of_value), limits, callback=is_proven)
     solution = run.solution(ended)
     bound = min(inertia_bound(gram, run.upper), inertia)
     codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)

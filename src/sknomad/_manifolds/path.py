@@ -16,9 +16,9 @@ from .._numerics.arrays import Array
 from .._numerics.validation import check_choice, check_K
 from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
+from .._solving.options import SolveOptions
 from .._solving.run_state import Progress
 from .._solving.solution import Solution
-from .._solving.solve import solve
 from ..metrics import active_modes
 from .linkage import linkage_tree
 
@@ -135,19 +135,11 @@ def nomad_path(
     check_choice(metric, "metric", METRICS)
     gram = make_gram(X, metric)
     values = _check_values(K_values, gram.n)
+    options = SolveOptions(solver, tol, max_iter, max_seconds, grade)
     found: list[dict[str, Any]] = []
     start: Iterate | None = None
     for K in values:
-        solution = solve(
-            KMeansSDP(gram, K),
-            solver,
-            tol=tol,
-            max_iter=max_iter,
-            max_seconds=max_seconds,
-            start=start,
-            callback=callback,
-            grade=grade,
-        )
+        solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback)
         found.append(_facts(solution))
         start = warm_start(solution)
     labels = np.array([facts["labels"] for facts in found])
