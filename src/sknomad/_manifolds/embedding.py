@@ -6,7 +6,7 @@ import numpy as np
 
 from .._numerics.arrays import Array
 from .._points.point import Point
-from .._program.float_range import mean_of_rows
+from .._program.centring import mean_of_rows
 
 
 def embed(point: Point, n_components: int, labels: Array | None = None, roots: Array = None) -> Array:
