@@ -19,7 +19,6 @@ from sknomad._certificate.iterate import NegativePart
 from sknomad._certificate.upper import nonnegative_part
 from sknomad._numerics.arrays import to_numpy
 from sknomad._numerics.sizes import UpTo
-from sknomad._program.gram import centring_error
 
 seeds = st.integers(0, 2**32 - 1)
 
@@ -142,7 +141,7 @@ def test_proof_holds_in_rational_arithmetic(case, n, path, rng):
             proof = proof_of(problem, N)
             assert is_positive_semidefinite(proof.matrix(D, exact(N)) + proof.delta * exact(np.eye(n)))
             claim = exact(N).sum() / n + (Fraction(K) - 1) * (proof.t + proof.delta) + (proof.F**2).sum()
-            assert Fraction(proof.bound) >= claim + Fraction(centring_error(gram))
+            assert Fraction(proof.bound) >= claim + Fraction(gram.centring_error)
 
 
 @pytest.mark.parametrize("n", [3, 5, 7])
@@ -194,8 +193,8 @@ def test_centring_pad_covers_the_data_as_given(mean, n, rng):
     error = (given.dot(given.T) - kept.dot(kept.T)).astype(float)
     shifts = np.linalg.eigvalsh(basis.T @ error @ basis)
     # 0 <= W <= I and W 1 = 0: no feasible value moves by more than the eigenvalues of one sign add up to.
-    assert shifts[shifts > 0].sum() <= centring_error(gram)
-    assert -shifts[shifts < 0].sum() <= centring_error(gram)
+    assert shifts[shifts > 0].sum() <= gram.centring_error
+    assert -shifts[shifts < 0].sum() <= gram.centring_error
 
 
 @settings(max_examples=60)

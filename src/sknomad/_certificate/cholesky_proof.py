@@ -22,7 +22,6 @@ from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, 
 from .._numerics.block_eigen import leading_eigenpairs
 from .._numerics.projections import lift, restrict
 from .._numerics.sizes import FULL_FOR_A_PROOF
-from .._program.gram import centring_error
 from .._program.problem import KMeansSDP
 from .proof_terms import MultiplierSize, Terms, lower_part, multiplier_size
 
@@ -231,4 +230,4 @@ def _bound(problem: KMeansSDP, size: MultiplierSize, shift: Shift, delta: float)
     excess = frobenius(shift.F) ** 2 * (1 + gamma(n * shift.F.shape[1] + 4))
     level = (K - 1) * (shift.t + delta)
     pad = 8 * UNIT_ROUNDOFF * (mean + excess + (K - 1) * (abs(shift.t) + delta))
-    return mean + excess + level + pad + centring_error(problem.gram) + fixed_error
+    return mean + excess + level + pad + problem.gram.centring_error + fixed_error

@@ -19,7 +19,7 @@ import numpy as np
 
 from .._numerics.arrays import Array
 from .._numerics.validation import check_unweighted
-from .._program.gram import Gram, centring_error
+from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .iterate import LARGEST_ENTRY
 from .upper import upper_bound
@@ -73,7 +73,7 @@ def clustering_upper_bound(problem: KMeansSDP, multipliers: Multipliers | None, 
     if not bool(np.all(np.abs(multipliers.weights) <= LARGEST_ENTRY)):
         return math.inf
     gram = with_cuts(problem.gram, multipliers.cuts, multipliers.weights)
-    return upper_bound(KMeansSDP(gram, problem.K), multipliers.N, grade=grade) + centring_error(problem.gram)
+    return upper_bound(KMeansSDP(gram, problem.K), multipliers.N, grade=grade) + problem.gram.centring_error
 
 
 def with_cuts(gram: Gram, cuts: Array, weights: Array) -> Gram:

@@ -9,7 +9,6 @@ from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frob
 from .._numerics.projections import ky_fan_sum, restrict
 from .._numerics.sizes import ALL_EIGENVALUES
 from .._numerics.validation import check_choice
-from .._program.gram import centring_error
 from .._program.problem import KMeansSDP
 from .cholesky_proof import estimated_upper_bound, verified_upper_bound
 from .iterate import LARGEST_ENTRY, NegativePart
@@ -93,5 +92,5 @@ def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
     values = xp.linalg.eigvalsh(M)
     size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
     # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
-    pad = 2 * n * UNIT_ROUNDOFF * (K * size + mean) + K * gram.forming_error + centring_error(gram)
+    pad = 2 * n * UNIT_ROUNDOFF * (K * size + mean) + K * gram.forming_error + gram.centring_error
     return mean + ky_fan_sum(values, K - 1) + pad

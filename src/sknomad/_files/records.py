@@ -24,8 +24,8 @@ from .._numerics.arrays import Array, is_sparse
 from .._numerics.fixed_vector import Ones, Weighted, fixed_vector
 from .._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from .._points.mixed import MixedPoint
+from .._program.centring import Frame
 from .._program.duplicates import Groups
-from .._program.float_range import Frame
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .archive import FormatError, portable

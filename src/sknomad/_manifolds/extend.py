@@ -10,7 +10,7 @@ import numpy as np
 from .._numerics.arrays import Array, row_slices, to_numpy
 from .._points.embedding import embed, leading_directions
 from .._points.forms import SoftPoint
-from .._program.float_range import mean_of_rows
+from .._program.centring import mean_of_rows
 from .._program.gram import Gram
 from .._solving.solution import Solution
 from .multipliers import Multipliers, multipliers_of

@@ -16,7 +16,7 @@ import scipy.sparse as sp
 from .._files.records import saved
 from .._numerics.arrays import Array, is_sparse, row_slices
 from .._numerics.weighted_simplex import weighted_rows
-from .._program.float_range import Frame, mean_of_rows
+from .._program.centring import Frame, mean_of_rows
 from .._program.gram import Gram
 
 # Numbers of a block: rows at a time times anchors, or times columns of the data.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .._numerics.arrays import Array
-from .._program.float_range import mean_of_rows
+from .._program.centring import mean_of_rows
 from .point import Point
 
 

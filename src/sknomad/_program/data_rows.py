@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._numerics.arrays import Array, like, namespace
-from .float_range import mean_of_rows
+from .centring import mean_of_rows
 from .gram import Gram
 
 

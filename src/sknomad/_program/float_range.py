@@ -1,14 +1,12 @@
-"""Sizes that leave float64, weights as scales of rows, and the steps by which new rows join those of a `Gram`."""
+"""Numbers whose squares leave float64, and what is divided by a power of two to bring them back."""
 
 from __future__ import annotations
 
 import math
 import warnings
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 
 from .._numerics.arrays import Array, is_sparse
@@ -18,29 +16,6 @@ from .._numerics.validation import check_weights
 SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
 # The same for the roots of weights, whose products with those numbers must not leave it either.
 SMALLEST_ROOT, LARGEST_ROOT = 1e-5, 1e5
-
-
-@dataclass(frozen=True)
-class Frame:
-    """The steps that turn given rows into those that `Gram` holds; new points must take the same ones."""
-
-    first: int = 0  # exponent of the power of two that given numbers are divided by
-    origin: Array = None  # the first row, subtracted next; None where rows are not centred (kernels, sparse data)
-    second: int = 0  # exponent of the power of two that differences are divided by
-    mean: Array = None  # of those, subtracted last
-
-    def place(self, rows: Array) -> Array:
-        """Rows in the units of the Gram matrix and, for dense data, about the mean of the points it was made of."""
-        rows = divided(rows, self.first)
-        return rows if self.origin is None else divided(rows - self.origin, self.second) - self.mean
-
-
-def mean_of_rows(X: Array, roots: Array) -> Array:
-    """The mean of the rows of a table, weighted by the squares of `roots` unless that is None."""
-    if roots is None:
-        return np.asarray(X.mean(axis=0)).ravel()
-    shares = (roots / la.norm(roots)) ** 2
-    return np.asarray(X.T @ shares).ravel()
 
 
 def roots_of(weights: Any, n: int) -> tuple[Array, int]:
@@ -59,14 +34,6 @@ def roots_of(weights: Any, n: int) -> tuple[Array, int]:
         stacklevel=3,
     )
     return np.ldexp(roots, -exponent), exponent
-
-
-def scaled_rows(X: Array, roots: Array) -> Array:
-    """``diag(roots) X``."""
-    if is_sparse(X):
-        data = X.data * np.repeat(roots, np.diff(X.indptr))
-        return sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
-    return X * roots[:, None]
 
 
 def power_of_two(exponent: int) -> float:

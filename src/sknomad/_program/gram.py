@@ -12,7 +12,8 @@ import scipy.linalg as la
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
 from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
-from .float_range import Frame, mean_of_rows, power_of_two, roots_of, scaled_rows, tame, warn_of_scale, within_range
+from .centring import Frame, centring_error, mean_of_rows, scaled_rows
+from .float_range import power_of_two, roots_of, tame, warn_of_scale, within_range
 
 
 class Gram:
@@ -223,6 +224,15 @@ class Gram:
             return float(np.sum((Q @ self._factor) * self._factor))
         return float(np.sum(self.dense() * Q))
 
+    @property
+    def centring_error(self) -> float:
+        """Bound on how far centring in float64 can have moved any value ``<D, Q>``.
+
+        Kernels and sparse data are not centred before use.
+        """
+        norm = math.sqrt(self.trace) if self.is_factored else 0.0
+        return centring_error(norm, self._spread, is_weighted=self.fixed.is_weighted)
+
     def _measure(self) -> tuple[float, float, float]:
         if self.is_factored:
             X = self._factor
@@ -238,19 +248,6 @@ class Gram:
         depth += 0 if self.roots is None else 4
         size = float(np.abs(D).trace()) if self._factor is not None else float(row_sums.max())
         return float(inner.trace()), float(la.norm(inner)), gamma(depth) * size
-
-
-def centring_error(gram: Gram) -> float:
-    """Bound on how far centring in float64 can have moved any value ``<D, Q>``.
-
-    Two subtractions with one rounding each leave an error ``|E|_F <= u (|X - x_1|_F + |X - mean|_F)``, and
-    ``0 <= Q - J <= I`` turns that into at most ``2 |X|_F |E|_F + |E|_F^2``. Scaling by the roots of weights adds two
-    roundings of ``X - mean``, of the root and of the product. Kernels and sparse data are not centred before use.
-    """
-    if not gram.is_factored:
-        return 0.0
-    norm = math.sqrt(gram.trace)
-    return 2.5 * UNIT_ROUNDOFF * norm * (gram._spread + (norm if gram.roots is None else 3 * norm))
 
 
 def _check_definite(gram: Gram) -> None:
