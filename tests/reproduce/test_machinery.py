@@ -20,7 +20,7 @@ from sknomad import Gram, cli, reproduce
 from sknomad._certificate.bounds import certify
 from sknomad._command import reproduce as _cli_reproduce
 from sknomad.datasets.download import DataDamagedError, DataUnavailableError
-from sknomad.reproduce import EXPERIMENTS, Claim, Record, Verdict
+from sknomad.reproduce import EXPERIMENTS, Claim, Experiment, Record, Verdict
 from sknomad.reproduce import figure_parts as _figure
 from sknomad.reproduce import figure_style as _look
 from sknomad.reproduce import registry as _registry
@@ -37,25 +37,24 @@ pytest.importorskip("jinja2")
 KNOWN_DATA = {"mnist", "teapots", "yale", "coil20", "coil100"}
 
 
-def fake(name, *, compute=None, **attributes):
+def fake(name, **about):
     """A small experiment that notes how often it is computed."""
-    module = types.SimpleNamespace(TITLE=f"About {name}", CAPTION="A <small> one & more.", DATA=(), SEED=3, runs=0)
+    module = types.SimpleNamespace(
+        EXPERIMENT=Experiment(f"About {name}", "A <small> one & more.", seed=3, **about), runs=0
+    )
 
-    def default(quick, device="auto"):
+    def compute(record, quick):
         module.runs += 1
-        record = Record(seed=3)
         record["x"] = record.rng.normal(size=4)
         record.solve("pairs", [[0.0], [1.0], [10.0], [11.0]], 2)
-        return record.arrays()
 
     def draw(arrays):
         figure, axes = _figure.figure(1, width="column", row_height=1.0)
         axes[0, 0].plot(arrays["x"])
         return figure
 
-    module.compute, module.draw = compute or default, draw
+    module.compute, module.draw = compute, draw
     module.claims = lambda arrays: [Claim("It is <so>.", f"{len(arrays['x'])} points", Verdict.HOLDS)]
-    vars(module).update(attributes)
     return module
 
 
@@ -124,18 +123,17 @@ class Page(HTMLParser):
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_honours_the_contract(name):
     module = reproduce.load(name)
-    assert module.TITLE
-    assert module.CAPTION.endswith(".")
-    assert 1 <= len(re.findall(r"\.(?:\s|$)", module.CAPTION)) <= 3
-    assert isinstance(module.DATA, tuple)
-    assert set(module.DATA) <= KNOWN_DATA
-    assert isinstance(module.SEED, int)
-    assert list(inspect.signature(module.compute).parameters) == ["quick", "device"]
-    assert len(inspect.signature(module.draw).parameters) == 1
-    assert len(inspect.signature(module.claims).parameters) == 1
-    seconds = getattr(module, "SECONDS", (1, 1))
-    assert len(seconds) == 2
-    assert min(seconds) > 0
+    experiment = module.EXPERIMENT
+    assert isinstance(experiment, Experiment)
+    assert experiment.title
+    assert experiment.caption.endswith(".")
+    assert 1 <= len(re.findall(r"\.(?:\s|$)", experiment.caption)) <= 3
+    assert set(experiment.data) <= KNOWN_DATA
+    assert list(inspect.signature(module.compute).parameters) == ["record", "quick"]
+    assert list(inspect.signature(module.draw).parameters) == ["arrays"]
+    assert list(inspect.signature(module.claims).parameters) == ["arrays"]
+    full, quick = experiment.seconds
+    assert full >= quick > 0
 
 
 def test_experiments_are_in_the_order_of_the_paper():
@@ -292,7 +290,7 @@ def test_what_must_be_computed_again_is(tmp_path, experiments, monkeypatch, chan
 
 
 def test_an_interrupted_run_goes_on_from_what_is_done(tmp_path, experiments, capsys):
-    def stop(quick, device="auto"):
+    def stop(record, quick):
         raise KeyboardInterrupt
 
     compute, experiments.second.compute = experiments.second.compute, stop
@@ -306,7 +304,7 @@ def test_an_interrupted_run_goes_on_from_what_is_done(tmp_path, experiments, cap
 
 
 def test_one_that_fails_does_not_stop_the_others(tmp_path, experiments, capsys):
-    def fail(quick, device="auto"):
+    def fail(record, quick):
         raise ArithmeticError("two and two\nis five")
 
     experiments.second.compute = fail
@@ -331,7 +329,7 @@ def test_arrays_outlive_a_figure_that_fails(tmp_path, experiments):
 
 @pytest.mark.parametrize("named", [True, False])
 def test_missing_data_is_a_sentence_and_an_error_only_when_named(tmp_path, experiments, capsys, named):
-    def missing(quick, device="auto"):
+    def missing(record, quick):
         raise DataUnavailableError("the cats must be at hand, got none.")
 
     experiments.second.compute = missing
@@ -342,7 +340,7 @@ def test_missing_data_is_a_sentence_and_an_error_only_when_named(tmp_path, exper
 
 
 def test_damaged_data_is_an_error_that_names_the_file(tmp_path, experiments, capsys):
-    def damaged(quick, device="auto"):
+    def damaged(record, quick):
         raise DataDamagedError("data file must be intact, got 'cats.zip', which is not.")
 
     experiments.second.compute = damaged
@@ -353,8 +351,8 @@ def test_damaged_data_is_an_error_that_names_the_file(tmp_path, experiments, cap
 
 
 def test_experiments_for_a_gpu_or_only_when_named_say_so(tmp_path, experiments, capsys):
-    experiments.add("big", fake("big", ONLY_WHEN_NAMED=True))
-    experiments.add("gpu", fake("gpu", NEEDS_GPU=True))
+    experiments.add("big", fake("big", only_when_named=True))
+    experiments.add("gpu", fake("gpu", needs_gpu=True))
     code, _, err = run(capsys, "--all", "--out", tmp_path, "--device", "cpu")
     assert code == 0
     assert "big: skipped: it takes long and runs only when named." in err
@@ -438,7 +436,7 @@ def test_out_must_be_a_folder(tmp_path, experiments, capsys):
 
 
 def test_progress_tells_beginning_and_end_with_a_forecast(tmp_path, experiments):
-    experiments.second.SECONDS = (40, 4)
+    experiments.add("second", fake("second", seconds=(40, 4)))
     steps = []
     reproduce.run_experiments(["first", "second"], tmp_path, progress=steps.append)
     assert [(step.name, step.outcome is None, step.position) for step in steps] == [

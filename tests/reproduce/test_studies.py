@@ -35,7 +35,6 @@ from sknomad.ring import best_completely_positive_value, ring_optimum
 from sknomad.solvers import ADMM, ConditionalGradient
 
 pytest.importorskip("matplotlib", reason="matplotlib is not installed: pip install 'sknomad[plot]'")
-STUDIES = (burer_monteiro, convergence, cp_rank, geodesics, kmeans, mnist_all, mnist_zeros, solvers, timing)
 
 
 def certificate(name, **fields):
@@ -51,16 +50,16 @@ def verdicts(rows):
     return [row.verdict for row in rows]
 
 
-@pytest.mark.parametrize("module", STUDIES, ids=lambda module: module.__name__.rpartition(".")[2])
-def test_every_study_has_what_the_runner_asks_for(module):
-    assert module.TITLE
-    assert 1 <= module.CAPTION.count(". ") + 1 <= 4
-    assert set(module.DATA) <= {"mnist", "teapots", "yale", "coil100"}
-    assert module.SEED == 0
-    full, quick = module.SECONDS
-    assert quick < full
-    assert getattr(mnist_all, "NEEDS_GPU", False)
-    assert getattr(mnist_zeros, "ONLY_WHEN_NAMED", False)
+def computed(module, quick):
+    """The arrays that the runner would get."""
+    record = Record(seed=module.EXPERIMENT.seed)
+    module.compute(record, quick)
+    return record.arrays()
+
+
+def test_what_takes_a_gpu_or_very_long_says_so():
+    assert mnist_all.EXPERIMENT.needs_gpu
+    assert mnist_zeros.EXPERIMENT.only_when_named
 
 
 # Geodesics
@@ -180,7 +179,7 @@ def test_every_rank_gets_fifty_starts(monkeypatch):
 
     monkeypatch.setattr(cp_rank, "cp_rank_profile", profile)
     monkeypatch.setattr(Record, "solve", lambda *args, **kwargs: SimpleNamespace(Q=np.eye(3)))
-    arrays = cp_rank.compute(quick=False)
+    arrays = computed(cp_rank, quick=False)
     assert asked == [50, 50]
     assert arrays["two rings/starts"] == arrays["double Swiss roll/starts"] == 50
 
@@ -264,7 +263,7 @@ def test_an_objective_settles_when_it_stays():
 
 def test_convergence_is_computed_drawn_and_judged(monkeypatch):
     monkeypatch.setattr(convergence, "QUICK_STEPS", 30)
-    arrays = convergence.compute(True)
+    arrays = computed(convergence, quick=True)
     assert arrays["moons/code/rmse"].shape == (30,)
     assert arrays["certificate/two rings/gap"] <= 1e-3
     monkeypatch.setattr(convergence, "ConditionalGradient", None)  # drawing never recomputes
@@ -426,7 +425,7 @@ def test_lloyd_fails_on_most_starts_where_ours_is_proven():
 
 def test_kmeans_is_computed_drawn_and_judged(monkeypatch):
     monkeypatch.setattr(kmeans, "QUICK_STARTS", 10)
-    arrays = kmeans.compute(True)
+    arrays = computed(kmeans, quick=True)
     assert verdicts(kmeans.claims(arrays)) == [Verdict.HOLDS] * 4
     for name in arrays["data"]:
         assert arrays[f"{name}/bound"] <= arrays[f"{name}/inertia"] <= arrays[f"{name}/lloyd"].min() * (1 + 1e-9)

@@ -68,12 +68,12 @@ def _exit_code(outcomes: list[Outcome], named: bool) -> int:
 def _listing() -> str:
     lines = []
     for name in reproduce.EXPERIMENTS:
-        module = reproduce.load(name)
-        needs = [*module.DATA, *(["a GPU"] if getattr(module, "NEEDS_GPU", False) else [])]
+        experiment = reproduce.load(name).EXPERIMENT
+        needs = [*experiment.data, *(["a GPU"] if experiment.needs_gpu else [])]
         remark = f"needs {', '.join(needs)}" if needs else ""
-        if getattr(module, "ONLY_WHEN_NAMED", False):
+        if experiment.only_when_named:
             remark = f"{remark}; only when named".lstrip("; ")
-        lines.append(f"{name:<16}{module.TITLE:<44}{remark}".rstrip())
+        lines.append(f"{name:<16}{experiment.title:<44}{remark}".rstrip())
     return "\n".join(lines) + "\n"
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from .. import plot
+from .experiment import ExperimentModule
 from .record import Arrays
 from .store import result_file
 
@@ -66,7 +67,7 @@ def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
     return drawn
 
 
-def draw_figure(module: Any, arrays: Arrays) -> Figure:
+def draw_figure(module: ExperimentModule, arrays: Arrays) -> Figure:
     """The figure of an experiment, drawn in the common style."""
     with look():
         return module.draw(arrays)

@@ -7,6 +7,7 @@ import json
 import math
 import platform
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import IO, Any
@@ -20,6 +21,17 @@ from .record import Arrays
 # Entry of an npz file that tells how its arrays came about.
 FACTS = "facts"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "matplotlib")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How the arrays of an experiment came about."""
+
+    name: str  # of the experiment
+    quick: bool  # whether at reduced size
+    seed: int
+    seconds: float  # that computing took
+    versions: dict[str, str]  # of packages
 
 
 def versions() -> dict[str, str]:
@@ -57,22 +69,22 @@ def write_json(path: Path, content: Any) -> None:
     write_text(path, json.dumps(_finite(content), indent=1) + "\n")
 
 
-def write_arrays(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+def write_arrays(path: Path, arrays: Arrays, facts: Facts) -> None:
     """Write arrays and the facts about them as a compressed npz file."""
     if FACTS in arrays:
         raise ValueError(f"arrays must not use the name {FACTS!r}, which is taken.")
-    contents: dict[str, Any] = {**arrays, FACTS: np.array(json.dumps(facts))}
+    contents: Any = {**arrays, FACTS: np.array(json.dumps(asdict(facts)))}  # NumPy's stubs allow no mapping here
     with result_file(path) as file:
         np.savez_compressed(file, **contents)
 
 
-def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
+def read_arrays(path: Path) -> tuple[Arrays, Facts] | None:
     """Arrays and facts of a file of `write_arrays`; None if there is none, or none that is intact."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        return arrays, json.loads(str(arrays.pop(FACTS)))
-    except (OSError, ValueError, KeyError, BadZipFile, EOFError):
+        return arrays, Facts(**json.loads(str(arrays.pop(FACTS))))
+    except (OSError, ValueError, TypeError, KeyError, BadZipFile, EOFError):
         return None
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ... import Gram, Iterate, datasets
 from ...solvers import ADMM, ConditionalGradient
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..record import Arrays, Record
 
@@ -18,15 +19,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Convergence"
-CAPTION = (
-    "Root mean square of the negative entries of Q (above), and the objective relative to the certified optimum "
-    "(below), against steps, for the conditional gradient method with the constants of the paper's text and of its "
-    "authors' code (10 and 15 eigenvectors a step), and for ADMM, ours (one decomposition a step)."
+EXPERIMENT = Experiment(
+    title="Convergence",
+    caption="""Root mean square of the negative entries of Q (above), and the objective relative to the certified
+    optimum (below), against steps, for the conditional gradient method with the constants of the paper's text and
+    of its authors' code (10 and 15 eigenvectors a step), and for ADMM, ours (one decomposition a step).""",
+    seconds=(230, 12),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (230, 12)
 
 PRESETS = ("paper", "code")
 METHODS = {"paper": "text's constants", "code": "code's constants", "admm": "ours"}
@@ -37,13 +36,12 @@ SETTLED = 0.01  # an objective this close to the optimum, relative, and staying 
 FEW_HUNDRED = 500
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Run every method for a fixed number of steps on both data sets."""
-    record = Record(seed=SEED, device=device)
     n, steps = (100, QUICK_STEPS) if quick else (200, STEPS)
     data = {
         "two rings": (datasets.two_rings(n)[0], n * 16 / 200),
-        "moons": (datasets.moons(n, random_state=SEED)[0], n * 16 / 200),
+        "moons": (datasets.moons(n, random_state=record.seed)[0], n * 16 / 200),
     }
     record["data"] = list(data)
     for name, (X, K) in data.items():
@@ -56,7 +54,6 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         for key, (solver, count) in runs.items():
             history = [measure(iterate, gram) for iterate in itertools.islice(solver.iterates(problem), count)]
             record[f"{name}/{key}/rmse"], record[f"{name}/{key}/value"] = np.array(history).T
-    return record.arrays()
 
 
 def measure(iterate: Iterate, gram: Gram) -> tuple[float, float]:

@@ -13,6 +13,7 @@ from ... import certify_kmeans, datasets, kmeans_objective
 from ...metrics import hardness
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import INK, MUTED, PALETTE, figure, matrix, scatter, styled
 from ..record import Arrays, Record
 
@@ -20,15 +21,14 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "K-means, proven"
-CAPTION = (
-    "Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from random and "
-    "from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly every "
-    "random start leaves two clusters to one centre (crosses; shown is the middle of all starts) and NOMAD does not."
+EXPERIMENT = Experiment(
+    title="K-means, proven",
+    caption="""Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from
+    random and from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly
+    every random start leaves two clusters to one centre (crosses; shown is the middle of all starts) and NOMAD does
+    not.""",
+    seconds=(25, 6),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (25, 6)
 
 STARTS, QUICK_STARTS = 500, 100
 INITS = ("random", "k-means++")
@@ -66,12 +66,11 @@ def lloyd(X: Points, K: int, starts: int) -> tuple[Points, Labels]:
     return inertia, np.asarray(runs[0][middle].labels_, dtype=np.int64)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve, prove, and run Lloyd's algorithm from many starts; and two rings, which are no clusters at all."""
-    record = Record(seed=SEED, device=device)
     data = {
-        "six blobs": (*datasets.blobs(100 if quick else 200, random_state=SEED), 6),
-        "25 on a grid": (*grid_of_blobs(125 if quick else 200, SEED), 25),
+        "six blobs": (*datasets.blobs(100 if quick else 200, random_state=record.seed), 6),
+        "25 on a grid": (*grid_of_blobs(125 if quick else 200, record.seed), 25),
     }
     record["data"] = list(data)
     for name, (X, truth, K) in data.items():
@@ -88,14 +87,13 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         }.items():  # fmt: skip
             record[f"{name}/{key}"] = value
     _two_rings(record, 100 if quick else 200)
-    return record.arrays()
 
 
 def _two_rings(record: Record, n: int) -> None:
     X, truth = datasets.two_rings(n)
     solution = record.solve("two rings", X, 16)
     record["rings/nomad"] = adjusted_rand_score(truth, solution.manifolds())
-    labels = [KMeans(K, n_init=10, random_state=SEED).fit(X).labels_ for K in (2, 16)]
+    labels = [KMeans(K, n_init=10, random_state=record.seed).fit(X).labels_ for K in (2, 16)]
     record["rings/kmeans"] = [adjusted_rand_score(truth, found) for found in labels]
 
 

@@ -11,6 +11,7 @@ from sklearn.neighbors import NearestNeighbors
 from ... import datasets
 from ...solvers import cuda_is_available
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import colour_map, figure, label, scatter, styled, thumbnails
 from ..record import Arrays, Record
 
@@ -18,16 +19,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "MNIST zeros"
-CAPTION = (
-    "All 6903 images of the digit zero, K = 128: the plane of the two leading eigenvectors of Q, with images at their "
-    "places (left), and coloured by how wide and how slanted each zero is, from the moments of its ink (right). The "
-    "quick run takes the first 500 and K = 16."
+EXPERIMENT = Experiment(
+    title="MNIST zeros",
+    caption="""All 6903 images of the digit zero, K = 128: the plane of the two leading eigenvectors of Q, with
+    images at their places (left), and coloured by how wide and how slanted each zero is, from the moments of its
+    ink (right). The quick run takes the first 500 and K = 16.""",
+    data=("mnist",),
+    seconds=(900, 10),
+    only_when_named=True,
 )
-DATA: tuple[str, ...] = ("mnist",)
-SEED = 0
-ONLY_WHEN_NAMED = True
-SECONDS = (900, 10)
 
 N_QUICK, K_QUICK, K_FULL = 500, 16, 128
 TOL_GPU, TOL_CPU = 1e-3, 5e-3
@@ -37,16 +37,14 @@ NEIGHBOURS = 15
 Points = NDArray[np.float64]
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve, and embed from the factor of the solution: no n x n array is made here."""
-    record = Record(seed=SEED, device=device)
     digits = datasets.fetch_mnist(0, N_QUICK if quick else None)
-    tol = TOL_GPU if quick or _is_on_gpu(device) else TOL_CPU
+    tol = TOL_GPU if quick or _is_on_gpu(record.device) else TOL_CPU
     solution = record.solve("zeros", digits.data, K_QUICK if quick else K_FULL, tol=tol, grade="verified")
     record["embedding"] = solution.embedding()
     record["images"], record["shape"], record["tol"] = digits.images, shape_of_ink(digits.images), tol
     record["rank"] = solution.point.root().shape[1]
-    return record.arrays()
 
 
 def _is_on_gpu(device: str) -> bool:

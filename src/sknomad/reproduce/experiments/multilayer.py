@@ -12,6 +12,7 @@ from ... import Gram, Solution, datasets
 from ...metrics import active_modes, hardness
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import FAINT, MUTED, PALETTE, label, matrix, scatter, stacked, styled
 from ..record import Arrays, Record
 
@@ -19,15 +20,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Layers"
-CAPTION = (
-    "Each layer solves for the matrix of the one before, with a smaller K. Above, the paper's schedules for circles, "
-    "moons and two spirals (200 points each): the last matrix is the clustering into manifolds. Below, the adjusted "
-    "Rand index of every schedule the authors tried."
+EXPERIMENT = Experiment(
+    title="Layers",
+    caption="""Each layer solves for the matrix of the one before, with a smaller K. Above, the paper's schedules
+    for circles, moons and two spirals (200 points each): the last matrix is the clustering into manifolds. Below,
+    the adjusted Rand index of every schedule the authors tried.""",
+    seconds=(360, 35),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (360, 35)
 
 COMMON = ("8-4-2", "12-6-2", "16-4-2", "16-8-4-2", "16-12-8-6-4-2", "32-16-8-4-2")
 SCHEDULES = {
@@ -40,11 +39,10 @@ QUICK = ("8-4-2",)  # beside the main ones
 THRESHOLD = 1e-2  # of the largest entry, to connect points
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Run all schedules; layers that two schedules share are solved once."""
-    record = Record(seed=SEED, device=device)
     tol = 1e-3 if quick else 1e-4  # at 1e-3 some schedules that break the moons up still pass
-    for name, (X, truth) in _sets().items():
+    for name, (X, truth) in _sets(record.seed).items():
         record[f"{name}/X"], record[f"{name}/truth"] = X, truth
         schedules = [MAIN[name], *QUICK] if quick else SCHEDULES[name]
         solved: dict[tuple[float, ...], Solution] = {}
@@ -58,8 +56,8 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
                 record[f"{name}/modes"] = [active_modes(layer.Q, 1e-2) for layer in layers]
         single = record.solve(f"{name} 2", X, 2, tol)
         record[f"{name}/single"] = adjusted_rand_score(truth, _halves(single))
-        record[f"{name}/kmeans"] = adjusted_rand_score(truth, KMeans(2, n_init=20, random_state=SEED).fit_predict(X))
-    return record.arrays()
+        clusters = KMeans(2, n_init=20, random_state=record.seed).fit_predict(X)
+        record[f"{name}/kmeans"] = adjusted_rand_score(truth, clusters)
 
 
 @styled
@@ -152,10 +150,10 @@ def _all_schedules(arrays: Arrays) -> list[Claim]:
     ]
 
 
-def _sets() -> dict[str, tuple[Any, Any]]:
+def _sets(seed: int) -> dict[str, tuple[Any, Any]]:
     return {
         "circles": datasets.two_rings(200),
-        "moons": datasets.moons(200, noise=0.05, random_state=SEED),
+        "moons": datasets.moons(200, noise=0.05, random_state=seed),
         "spirals": datasets.double_swiss_roll(200),
     }
 
