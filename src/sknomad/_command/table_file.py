@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 from zipfile import BadZipFile
 
 import numpy as np
-
-from .._numerics.arrays import Array
+from numpy.typing import NDArray
 
 FORMATS = (".csv", ".tsv", ".npy", ".npz")
 
@@ -24,8 +24,8 @@ class TableError(ValueError):
 class Table:
     """A numeric table, with the label column kept apart."""
 
-    X: Array  # (n, d)
-    labels: Array | None  # (n,) values of the label column, as text
+    X: NDArray[np.number]  # (n, d)
+    labels: NDArray[np.str_] | None  # (n,) values of the label column, as text
 
 
 def read_table(
@@ -58,7 +58,7 @@ def read_table(
         raise TableError(f"FILE must be readable, got {str(path)!r}: {error.strerror or error}.") from error
 
 
-def _load_array(path: Path, key: str | None) -> Array:
+def _load_array(path: Path, key: str | None) -> NDArray[np.generic]:
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -71,7 +71,7 @@ def _load_array(path: Path, key: str | None) -> Array:
         ) from error
 
 
-def _pick(archive: Any, path: Path, key: str | None) -> Array:
+def _pick(archive: Mapping[str, NDArray[np.generic]], path: Path, key: str | None) -> NDArray[np.generic]:
     names = list(archive.keys())
     if key is None:
         key = names[0] if len(names) == 1 else "X"
@@ -80,9 +80,12 @@ def _pick(archive: Any, path: Path, key: str | None) -> Array:
     return archive[key]
 
 
-def _split_array(X: Array, path: Path, label_column: str | None) -> Table:
-    if X.ndim != 2 or not np.issubdtype(X.dtype, np.number):
-        raise TableError(f"FILE must hold a 2-D array of numbers, got shape {X.shape} of {X.dtype} in {path.name}.")
+def _split_array(array: NDArray[np.generic], path: Path, label_column: str | None) -> Table:
+    if array.ndim != 2 or not np.issubdtype(array.dtype, np.number):
+        raise TableError(
+            f"FILE must hold a 2-D array of numbers, got shape {array.shape} of {array.dtype} in {path.name}."
+        )
+    X = cast(NDArray[np.number], array)
     if label_column is None:
         return Table(X, None)
     index = _column_index(label_column, [str(j) for j in range(X.shape[1])])
@@ -109,7 +112,7 @@ def _read_text(path: Path, delimiter: str, header: bool | None, label_column: st
     return Table(np.array(data, dtype=np.float64).reshape(len(rows), len(names) - (index is not None)), labels)
 
 
-def _checked(rows: list[list[str]], names: list[str], path: Path) -> Any:
+def _checked(rows: list[list[str]], names: list[str], path: Path) -> Iterator[tuple[int, list[str]]]:
     for i, row in enumerate(rows):
         if len(row) != len(names):
             raise TableError(

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 from urllib.parse import urlsplit
 
 # Seconds to wait for a server to answer, and for the next piece of a file: a closed network may hang.
@@ -97,7 +97,7 @@ def download(file: RemoteFile, what: str) -> Path:
 
 
 @contextmanager
-def _quiet(pooch: Any) -> Iterator[None]:
+def _quiet(pooch: ModuleType) -> Iterator[None]:
     """Context in which pooch logs nothing: this library never prints."""
     logger = pooch.get_logger()
     before, logger.disabled = logger.disabled, True

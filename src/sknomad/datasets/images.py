@@ -15,14 +15,13 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from .._numerics.validation import check_choice, check_integer
 from .download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
+from .shapes import RandomState, generator_of
 
 __all__ = [
     "DataDamagedError", "DataUnavailableError", "Images", "fetch_coil20", "fetch_coil100", "fetch_mnist",
@@ -53,7 +52,7 @@ class Images:
 
 
 def fetch_mnist(
-    digit: int | None = None, n: int | None = None, *, split: str = "all", random_state: Any = None
+    digit: int | None = None, n: int | None = None, *, split: str = "all", random_state: RandomState = None
 ) -> Images:
     """Images of handwritten digits, 28 x 28, white on black: 60,000 to train and 10,000 to test.
 
@@ -67,7 +66,7 @@ def fetch_mnist(
         Only so many of them.
     split : {"all", "train", "test"}
         Which part; "all" is first the one, then the other.
-    random_state : int, RandomState or None
+    random_state : int, RandomState, Generator or None
         None takes the first `n`; anything else draws them at random without replacement.
 
     Returns
@@ -159,13 +158,13 @@ def fetch_coil100(objects: Sequence[int] = (14, 17, 52, 74)) -> Images:
     return _read_archive(_COIL100, "COIL-100", pattern, objects, "objects")
 
 
-def _choose(indices: NDArray[np.intp], n: int, random_state: Any) -> NDArray[np.intp]:
+def _choose(indices: NDArray[np.intp], n: int, random_state: RandomState) -> NDArray[np.intp]:
     check_integer(n, "n", 1)
     if n > len(indices):
         raise ValueError(f"n must be at most {len(indices)}, the number of images, got {n}.")
     if random_state is None:
         return indices[:n]
-    return np.sort(check_random_state(random_state).permutation(indices)[:n])
+    return np.sort(generator_of(random_state).permutation(indices)[:n])
 
 
 def _read_idx(name: str, header: int) -> NDArray[np.uint8]:
@@ -176,7 +175,7 @@ def _read_idx(name: str, header: int) -> NDArray[np.uint8]:
         raise damaged(path, str(error)) from error
 
 
-def _read_mat(path: Path, name: str) -> Any:
+def _read_mat(path: Path, name: str) -> NDArray[np.float64] | NDArray[np.uint8]:
     from scipy.io import loadmat
 
     try:

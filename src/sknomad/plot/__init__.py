@@ -6,9 +6,9 @@ Matplotlib is optional and imported only when something is drawn.
 """
 
 from .panels import affinity, convergence, embedding, overview, scatter_data
-from .style import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL, point_colours, style
+from .style import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL, colour_map, point_colours, style
 
 __all__ = [
-    "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "affinity", "convergence",
-    "embedding", "overview", "point_colours", "scatter_data", "style",
+    "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "affinity", "colour_map",
+    "convergence", "embedding", "overview", "point_colours", "scatter_data", "style",
 ]  # fmt: skip

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -57,9 +57,11 @@ def embedding(
         return _scatter(axes_or_new(ax), points, point_colours(labels, parameter, cyclic=cyclic))
 
 
-def scatter_data(X: ArrayLike, labels: Column = None, **options: Any) -> Axes:
-    """Scatter of data of any dimension, beyond two by principal components; ``options`` are those of `embedding`."""
-    return embedding(_plane(np.asarray(X, dtype=np.float64)), labels, **options)
+def scatter_data(
+    X: ArrayLike, labels: Column = None, parameter: Column = None, *, cyclic: bool = False, ax: Axes | None = None
+) -> Axes:
+    """Scatter of data of any dimension, beyond two by principal components; the rest as for `embedding`."""
+    return embedding(_plane(np.asarray(X, dtype=np.float64)), labels, parameter, cyclic=cyclic, ax=ax)
 
 
 def convergence(trace: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:

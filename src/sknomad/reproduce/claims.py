@@ -5,7 +5,8 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 
 class Verdict(enum.Enum):
@@ -62,7 +63,7 @@ class Claim:
         return cls(fields["sentence"], fields["number"], Verdict(fields["verdict"]), fields["why"])
 
 
-def judge(sentence: str, number: str, holds: Any, why: str, otherwise: Verdict = Verdict.FAILS) -> Claim:
+def judge(sentence: str, number: str, holds: bool | np.bool_, why: str, otherwise: Verdict = Verdict.FAILS) -> Claim:
     """A claim that holds, or else fails (or `otherwise`) for the reason `why`.
 
     Examples

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import svd_flip
@@ -64,7 +62,7 @@ def strongest(Q: Array, count: int) -> NDArray[np.intp]:
     return np.argsort(-weights, axis=1, kind="stable")[:, :count]
 
 
-def purity(neighbours: NDArray[np.intp], target: NDArray[Any]) -> float:
+def purity(neighbours: NDArray[np.intp], target: NDArray[np.int64] | NDArray[np.float64]) -> float:
     """Share of neighbours that have the target of their point."""
     return float(np.mean(target[neighbours] == target[:, None]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..datasets import DataUnavailableError
@@ -16,7 +16,7 @@ from .figure_style import draw_figure, write_figure
 from .page import check_can_write, write_page
 from .record import Arrays, Record, certificates
 from .registry import EXPERIMENTS, check_names, load
-from .store import Facts
+from .store import Facts, Report
 
 
 class State(enum.Enum):
@@ -131,8 +131,17 @@ def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwri
     except Exception as error:
         return _failed(name, error)
     write_figure(figure, folder, name)
-    words = {"title": module.EXPERIMENT.title, "caption": module.EXPERIMENT.caption}
-    report = {**asdict(facts), **words, "claims": claims, "certificates": certificates(arrays)}
+    report: Report = {
+        "name": facts.name,
+        "quick": facts.quick,
+        "seed": facts.seed,
+        "seconds": facts.seconds,
+        "versions": facts.versions,
+        "title": module.EXPERIMENT.title,
+        "caption": module.EXPERIMENT.caption,
+        "claims": claims,
+        "certificates": certificates(arrays),
+    }
     _store.write_json(folder / f"{name}.json", report)
     return Outcome(name, State.COMPUTED if kept is None else State.KEPT, seconds=facts.seconds)
 

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypedDict, cast
 from zipfile import BadZipFile
 
 import numpy as np
 
 from .._files.atomic import written_whole
-from .record import Arrays
+from .record import Arrays, Proof
 
 # Entry of an npz file that tells how its arrays came about.
 FACTS = "facts"
@@ -32,6 +32,20 @@ class Facts:
     seed: int
     seconds: float  # that computing took
     versions: dict[str, str]  # of packages
+
+
+class Report(TypedDict):
+    """The JSON file of a finished experiment: its `Facts`, what it is about, and what came out."""
+
+    name: str
+    quick: bool
+    seed: int
+    seconds: float
+    versions: dict[str, str]
+    title: str
+    caption: str
+    claims: list[dict[str, str]]  # each as from `Claim.to_json`
+    certificates: list[Proof]
 
 
 def versions() -> dict[str, str]:
@@ -64,7 +78,7 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write JSON that every parser reads: numbers that are not finite become null."""
     write_text(path, json.dumps(_finite(content), indent=1) + "\n")
 
@@ -88,16 +102,17 @@ def read_arrays(path: Path) -> tuple[Arrays, Facts] | None:
         return None
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Content of a JSON file; None if there is none, or none that is intact."""
+def read_report(path: Path) -> Report | None:
+    """The report of a finished experiment; None if there is none, or none that is intact."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return content if isinstance(content, dict) else None
+    is_complete = isinstance(content, dict) and Report.__required_keys__ <= content.keys()
+    return cast(Report, content) if is_complete else None
 
 
-def _finite(content: Any) -> Any:
+def _finite(content: object) -> object:
     if isinstance(content, dict):
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):

@@ -7,6 +7,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ... import FactorPoint, Gram, KMeansSDP, certify, datasets
 from ...ring import best_completely_positive_value, ring_optimum
@@ -37,7 +38,7 @@ RING_N, RING_K = 100, 8
 
 def compute(record: Record, quick: bool) -> None:
     """Solve to a tight gap, then by the low-rank solver with every number of columns."""
-    data: dict[str, tuple[Any, float]] = {
+    data: dict[str, tuple[NDArray[np.float64], float]] = {
         "one ring": (datasets.ring(RING_N)[0], RING_K),
         "two rings": (datasets.two_rings(100 if quick else 200)[0], 8),
         "teapots": (in_few_dimensions(datasets.fetch_teapots().data), 20),
@@ -57,7 +58,7 @@ def compute(record: Record, quick: bool) -> None:
     record["floor"] = 1 - best_completely_positive_value(RING_N, RING_K) / optimum.value
 
 
-def low_rank(problem: KMeansSDP, rank: str, optimum: Any) -> dict[str, Any]:
+def low_rank(problem: KMeansSDP, rank: str, optimum: NDArray[np.float64]) -> dict[str, Any]:
     """One run of the low-rank solver: its matrix, relative error, feasible value, hard points, seconds."""
     started = time.perf_counter()
     *_, last = itertools.islice(BurerMonteiro(rank, random_state=EXPERIMENT.seed).iterates(problem), MOST_STEPS)
@@ -75,7 +76,7 @@ def low_rank(problem: KMeansSDP, rank: str, optimum: Any) -> dict[str, Any]:
     }
 
 
-def as_picture(Q: Any, reference: Any) -> Any:
+def as_picture(Q: ArrayLike, reference: ArrayLike) -> NDArray[np.uint8]:
     """Levels 0 to 255, on the scale of the reference.
 
     Examples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,10 +49,10 @@ def compute(record: Record, quick: bool) -> None:
         solution = record.solve(name, gram, K, tol=1e-3 if quick else 1e-4)
         problem, proof = solution.problem, solution.certificate
         record[f"{name}/K"], record[f"{name}/n"], record[f"{name}/optimum"] = K, n, [proof.lower, proof.upper]
-        runs: dict[str, Any] = {preset: (ConditionalGradient(preset), steps) for preset in PRESETS}
-        runs["admm"] = (ADMM(device="cpu"), min(steps, OUR_STEPS))
-        for key, (solver, count) in runs.items():
-            history = [measure(iterate, gram) for iterate in itertools.islice(solver.iterates(problem), count)]
+        runs = {preset: (ConditionalGradient(preset).iterates(problem), steps) for preset in PRESETS}
+        runs["admm"] = (ADMM(device="cpu").iterates(problem), min(steps, OUR_STEPS))
+        for key, (iterates, count) in runs.items():
+            history = [measure(iterate, gram) for iterate in itertools.islice(iterates, count)]
             record[f"{name}/{key}/rmse"], record[f"{name}/{key}/value"] = np.array(history).T
 
 
@@ -86,7 +86,7 @@ def power_law(values: NDArray[np.float64], first: int = FIRST_FITTED) -> tuple[f
     steps = np.arange(first, len(values) + 1)
     y = np.log(values[first - 1 :])
 
-    def r_squared(x: Any) -> float:
+    def r_squared(x: NDArray[np.float64] | NDArray[np.int64]) -> float:
         return float(np.corrcoef(x, y)[0, 1] ** 2)
 
     return float(np.polyfit(np.log(steps), y, 1)[0]), r_squared(np.log(steps)), r_squared(steps)

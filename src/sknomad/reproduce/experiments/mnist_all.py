@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -53,7 +53,7 @@ def _principal(X: Points) -> Points:
     return np.asarray(PCA(2, random_state=EXPERIMENT.seed).fit_transform(X))
 
 
-def purity(points: Points, labels: Any, n_neighbors: int = NEIGHBOURS) -> float:
+def purity(points: Points, labels: NDArray[np.int64], n_neighbors: int = NEIGHBOURS) -> float:
     """Share of the nearest points in the plane that carry the same label.
 
     Examples
@@ -62,7 +62,7 @@ def purity(points: Points, labels: Any, n_neighbors: int = NEIGHBOURS) -> float:
     1.0
     """
     nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(points).kneighbors(return_distance=False)
-    return float(np.mean(np.asarray(labels)[nearest] == np.asarray(labels)[:, None]))
+    return float(np.mean(labels[nearest] == labels[:, None]))
 
 
 @styled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +17,7 @@ from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
 EXPERIMENT = Experiment(
@@ -51,7 +52,7 @@ def _is_on_gpu(device: str) -> bool:
     return device.startswith("cuda") or (device == "auto" and cuda_is_available())
 
 
-def shape_of_ink(images: Any) -> Points:
+def shape_of_ink(images: NDArray[np.uint8] | Points) -> Points:
     """Width and slant of each image, (n, 2): second moments of its ink, along and across the axes, over their sum.
 
     The first is positive for what is wider than high, the second for what leans to the right.
@@ -115,7 +116,7 @@ def _coloured(ax: Axes, points: Points, values: Points, name: str) -> None:
     bar.ax.tick_params(length=0)
 
 
-def _without_yellow() -> Any:
+def _without_yellow() -> LinearSegmentedColormap:
     """Viridis up to where it is still seen on white."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
@@ -150,7 +151,7 @@ def _all_schedules(arrays: Arrays) -> list[Claim]:
     ]
 
 
-def _sets(seed: int) -> dict[str, tuple[Any, Any]]:
+def _sets(seed: int) -> dict[str, tuple[NDArray[np.float64], NDArray[np.int64]]]:
     return {
         "circles": datasets.two_rings(200),
         "moons": datasets.moons(200, noise=0.05, random_state=seed),
@@ -159,7 +160,12 @@ def _sets(seed: int) -> dict[str, tuple[Any, Any]]:
 
 
 def _run(
-    record: Record, name: str, X: Any, schedule: str, tol: float, solved: dict[tuple[float, ...], Solution]
+    record: Record,
+    name: str,
+    X: NDArray[np.float64],
+    schedule: str,
+    tol: float,
+    solved: dict[tuple[float, ...], Solution],
 ) -> list[Solution]:
     """Solutions of all layers: the matrix of one is the Gram matrix of the next."""
     gram, sizes = Gram.from_data(X), tuple(float(K) for K in schedule.split("-"))
@@ -174,11 +180,11 @@ def _run(
     return layers
 
 
-def _components(layer: Solution) -> Any:
+def _components(layer: Solution) -> NDArray[np.int64]:
     return layer.manifolds(THRESHOLD)
 
 
-def _halves(solution: Solution) -> Any:
+def _halves(solution: Solution) -> NDArray[np.int64]:
     """Two clusters by the sign of the leading eigenvector of ``Q - J``."""
     centred = solution.Q - 1 / len(solution.Q)
     return (np.linalg.eigh(centred)[1][:, -1] > 0).astype(int)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -80,7 +80,7 @@ def compute(record: Record, quick: bool) -> None:
 
 def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name: str) -> Matrix:
     """The raw matrix of another solver; what can be proven from it goes on record."""
-    solver: Any = ConditionalGradient("code", stop="figures")
+    solver: ConditionalGradient | Reference = ConditionalGradient("code", stop="figures")
     if method == GENERIC:
         solver = Reference("SCS", **SCS_SETTINGS)
     count, last, started = 0, None, time.perf_counter()

@@ -7,9 +7,10 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ... import Gram, Iterate, KMeansSDP, certify, datasets, solve
 from ...solvers import BurerMonteiro, ConditionalGradient, Reference
@@ -87,15 +88,17 @@ def _ours(record: Record, problem: KMeansSDP) -> Run:
 def time_to_the_end(name: str, problem: KMeansSDP, cap: float) -> Run | None:
     """Run another solver to its own end or to the limit; None where it would not fit into memory."""
     if name in (SCS, CLARABEL):
-        solver: Any = _reference(name, cap)
-        if solver.memory(problem) > LARGEST_IN_MEMORY:
+        reference = _reference(name, cap)
+        if reference.memory(problem) > LARGEST_IN_MEMORY:
             return None
-        solver.prepare(problem)  # CVXPY's translation stays off the clock
+        reference.prepare(problem)  # CVXPY's translation stays off the clock
+        iterates = reference.iterates(problem)
+    elif name == GRADIENT:
+        iterates = ConditionalGradient("code", stop="timing").iterates(problem)
     else:
-        rank = min(RANK, problem.n)
-        solver = ConditionalGradient("code", stop="timing") if name == GRADIENT else BurerMonteiro(rank)
+        iterates = BurerMonteiro(min(RANK, problem.n)).iterates(problem)
     started = time.perf_counter()
-    last, is_capped = _last_before(solver.iterates(problem), started + cap)
+    last, is_capped = _last_before(iterates, started + cap)
     seconds = time.perf_counter() - started
     # A reference solver stops by itself at the limit, and then says nothing.
     is_capped = is_capped or seconds >= 0.98 * cap
@@ -105,7 +108,7 @@ def time_to_the_end(name: str, problem: KMeansSDP, cap: float) -> Run | None:
     return Run(min(seconds, cap) if is_capped else seconds, is_capped, proof.gap, proof.lower)
 
 
-def _reference(name: str, cap: float) -> Any:
+def _reference(name: str, cap: float) -> Reference:
     if name == SCS:
         return Reference("SCS", eps=1e-5, max_iters=5000, time_limit_secs=cap)
     return Reference("CLARABEL", time_limit=cap)
@@ -125,7 +128,7 @@ def _last_before(iterates: Iterator[Iterate], deadline: float) -> tuple[Iterate 
     return last, False
 
 
-def exponent(n: Any, seconds: Any) -> float:
+def exponent(n: ArrayLike, seconds: ArrayLike) -> float:
     """Slope of seconds against n on logarithmic axes.
 
     Examples
@@ -161,7 +164,7 @@ def draw(arrays: Arrays) -> Figure:
     return drawn
 
 
-def _series(ax: Axes, arrays: Arrays, row: int, name: str, values: Any) -> None:
+def _series(ax: Axes, arrays: Arrays, row: int, name: str, values: NDArray[np.float64]) -> None:
     shown = np.isfinite(values)
     n, values, capped = arrays["n"][shown], values[shown], arrays["is_capped"][row][shown]
     wide = 1.9 if name == OURS else 1.2
