@@ -93,6 +93,19 @@ def _split_array(array: NDArray[np.generic], path: Path, label_column: str | Non
 
 
 def _read_text(path: Path, delimiter: str, header: bool | None, label_column: str | None) -> Table:
+    rows = _cells(path, delimiter)
+    names = [str(j) for j in range(len(rows[0]))]
+    if header or (header is None and not all(_is_number(cell) for cell in rows[0])):
+        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    index = None if label_column is None else _column_index(label_column, names)
+    columns = [j for j in range(len(names)) if j != index]
+    data = [[_number(row[j], i, names[j], path) for j in columns] for i, row in _checked(rows, names, path)]
+    labels = None if index is None else np.array([row[index].strip() for row in rows])
+    return Table(np.array(data, dtype=np.float64).reshape(len(rows), len(columns)), labels)
+
+
+def _cells(path: Path, delimiter: str) -> list[list[str]]:
+    """Rows of a text file that are not empty."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -100,16 +113,7 @@ def _read_text(path: Path, delimiter: str, header: bool | None, label_column: st
     rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in row)]
     if not rows:
         raise TableError(f"FILE must hold a table, got the empty file {path.name}.")
-    names = [str(j) for j in range(len(rows[0]))]
-    if header or (header is None and not all(_is_number(cell) for cell in rows[0])):
-        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
-    index = None if label_column is None else _column_index(label_column, names)
-    data = [
-        [_number(cell, i, names[j], path) for j, cell in enumerate(row) if j != index]
-        for i, row in _checked(rows, names, path)
-    ]
-    labels = None if index is None else np.array([row[index].strip() for row in rows])
-    return Table(np.array(data, dtype=np.float64).reshape(len(rows), len(names) - (index is not None)), labels)
+    return rows
 
 
 def _checked(rows: list[list[str]], names: list[str], path: Path) -> Iterator[tuple[int, list[str]]]:

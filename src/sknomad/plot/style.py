@@ -98,8 +98,8 @@ def colour_map(stops: Sequence[str]) -> LinearSegmentedColormap:
 
     Examples
     --------
-    >>> colour_map(["#ffffff", "#000000"])(0.0)[:3]
-    (1.0, 1.0, 1.0)
+    >>> colour_map(["#ffffff", "#000000"])([0.0, 1.0]).tolist()
+    [[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
     """
     return matplotlib_module(".colors").LinearSegmentedColormap.from_list("sknomad", list(stops))
 

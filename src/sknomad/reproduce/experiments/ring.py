@@ -32,6 +32,16 @@ SOLVED = (2, 3, 5, 8, 12, 16, 20, 25, 32, 50)  # K at which the semidefinite sol
 
 def compute(record: Record, quick: bool) -> None:
     """Solve the linear program for every K, the semidefinite one for some, and the best completely positive value."""
+    _solve_for_every_K(record)
+    _follow_diagonals(record, 40 if quick else N)
+    X = ring.ring_points(N)
+    solved = SOLVED[::2] if quick else SOLVED
+    answers = [record.solve(f"K = {K}", X, K, 1e-3 if quick else 1e-5) for K in solved]
+    record["solved/K"], record["solved/lower"] = solved, [answer.certificate.lower for answer in answers]
+    record["solved/upper"] = [answer.certificate.upper for answer in answers]
+
+
+def _solve_for_every_K(record: Record) -> None:
     solutions = [ring.ring_optimum(N, K) for K in range(1, N + 1)]
     record["K"], record["value"] = np.arange(1, N + 1), [solution.value for solution in solutions]
     record["row"] = [solution.row for solution in solutions]
@@ -40,18 +50,17 @@ def compute(record: Record, quick: bool) -> None:
     record["half_width"] = [solution.half_width for solution in solutions]
     record["support"] = [solution.support_size for solution in solutions]
     record["cone"] = [_cone_angle(solution) for solution in solutions]
+
+
+def _follow_diagonals(record: Record, n: int) -> None:
+    """Diagonals and values on a fine grid of K, and where, among `n` points, each diagonal vanishes."""
     fine = np.unique(np.concatenate([np.linspace(1, 4, 31), np.linspace(4, N, 97)]))
     record["fine/K"], record["fine/diagonals"] = fine, ring.diagonal_path(N, fine, DIAGONALS)
     record["fine/value"] = [ring.ring_optimum(N, K).value for K in fine]
     record["fine/positive"] = [ring.best_completely_positive_value(N, K) for K in fine]
-    vanishing = ring.inactive_K(40 if quick else N, range(1, DIAGONALS))
+    vanishing = ring.inactive_K(n, range(1, DIAGONALS))
     record["vanishing/h"], record["vanishing/first"] = vanishing.h, vanishing.first
     record["vanishing/final"] = vanishing.final
-    X = ring.ring_points(N)
-    solved = SOLVED[::2] if quick else SOLVED
-    answers = [record.solve(f"K = {K}", X, K, 1e-3 if quick else 1e-5) for K in solved]
-    record["solved/K"], record["solved/lower"] = solved, [answer.certificate.lower for answer in answers]
-    record["solved/upper"] = [answer.certificate.upper for answer in answers]
 
 
 def draw(arrays: Arrays) -> Figure:

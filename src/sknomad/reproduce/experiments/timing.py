@@ -65,18 +65,27 @@ def compute(record: Record, quick: bool) -> None:
     runs = {(OURS, n): _ours(record, problem) for n, problem in problems.items()}
     others = [name for name in OTHERS if find_spec("cvxpy") or name not in (SCS, CLARABEL)]
     for name in others:
-        caps = 0
-        for n in sizes:
-            run = time_to_the_end(name, problems[n], cap) if caps < 2 else None
-            if run is None:  # hopeless, or would not fit into memory
-                break
-            runs[name, n] = run
-            caps = caps + 1 if run.is_capped else 0
+        runs |= {(name, n): run for n, run in _runs_of(name, [problems[n] for n in sizes], cap).items()}
     methods = [OURS, *others]
     record["methods"], record["n"], record["cap"], record["K"] = methods, list(problems), cap, K
     for field in ("seconds", "is_capped", "gap", "lower"):
         record[field] = [[getattr(runs.get((name, n), Run()), field) for n in problems] for name in methods]
     record["left_out"] = np.array([name for name in OTHERS if name not in others], dtype=str)
+
+
+def _runs_of(name: str, problems: list[KMeansSDP], cap: float) -> dict[int, Run]:
+    """Runs of another solver by number of points, until it hits the limit twice in a row or does not fit."""
+    runs: dict[int, Run] = {}
+    caps = 0
+    for problem in problems:
+        run = time_to_the_end(name, problem, cap)
+        if run is None:
+            break
+        runs[problem.n] = run
+        caps = caps + 1 if run.is_capped else 0
+        if caps == 2:
+            break
+    return runs
 
 
 def _ours(record: Record, problem: KMeansSDP) -> Run:
