@@ -68,7 +68,7 @@ def cp_rank_profile(
     max_iter : int, default=1000
         Most steps of each start.
     n_jobs : int, optional
-        Ranks tried at the same time, each in a process of its own, as in scikit-learn; -1 for one on every core.
+        Number of ranks tried at the same time, each in its own process, as in scikit-learn; -1 uses every core.
 
     Returns
     -------

@@ -22,11 +22,11 @@ Floats = NDArray[np.float64]
 # Up to this many rows a full decomposition is cheaper than Lanczos, which needs room for its subspace.
 DENSE_BELOW = 30
 # Dimension of the Krylov space between restarts.
-SUBSPACE = 20
+SUBSPACE_SIZE = 20
 # Weight of a fixed vector of full support beside the guess from which Lanczos starts.
 SHARE_OF_ALL = 0.1
 # Accuracy of Lanczos relative to the eigenvalue where exactness is the point.
-ACCURACY = 1e-9
+EIGENVALUE_ACCURACY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +106,7 @@ def conditional_gradient(
 
 
 def smallest_eigenpairs(
-    A: Floats, b: Floats, count: int = 1, *, tol: float = ACCURACY, start: Floats | None = None
+    A: Floats, b: Floats, count: int = 1, *, tol: float = EIGENVALUE_ACCURACY, start: Floats | None = None
 ) -> tuple[Floats, Floats]:
     """The `count` smallest eigenvalues of ``P A P`` and their vectors, among those orthogonal to the unit vector `b`.
 
@@ -119,7 +119,7 @@ def smallest_eigenpairs(
     A : array of shape (n, n)
         Symmetric; in either memory order.
     b : array of shape (n,)
-        Of unit length.
+        Vector of unit length.
     count : int, default=1
     tol : float
         Residual relative to the eigenvalue at which Lanczos stops.
@@ -150,7 +150,7 @@ def smallest_eigenpairs(
 
     operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     try:
-        values, vectors = eigsh(operator, k=count, which="SA", v0=x, tol=tol, ncv=max(SUBSPACE, 2 * count + 1))
+        values, vectors = eigsh(operator, k=count, which="SA", v0=x, tol=tol, ncv=max(SUBSPACE_SIZE, 2 * count + 1))
     except ArpackError:
         return _all_eigenpairs(A, b, count)
     vectors = vectors - np.outer(b, b @ vectors)

@@ -1,4 +1,4 @@
-"""What a fit says of itself: a summary for people, the same for programs, and the files of a run."""
+"""What a fit reports: a summary for people, the same for programs, and the files of a run."""
 
 from __future__ import annotations
 

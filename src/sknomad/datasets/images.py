@@ -1,4 +1,4 @@
-"""Data sets of others, as images: read from a folder or a cache, else downloaded, and always checked.
+"""Image data sets that others published: read from a folder or a cache, else downloaded, and always checked.
 
 `SKNOMAD_DATA` names a folder of your own with the files as listed at each function. What it lacks is looked for in the
 cache (`SKNOMAD_CACHE`, else the usual place of this system), and what that lacks is downloaded into it.
@@ -35,7 +35,7 @@ def _none() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images and what is known of each; what does not apply to them is empty."""
+    """Images and what is known about each of them; fields that do not apply are empty."""
 
     images: NDArray[np.uint8]  # (n, height, width) or (n, height, width, 3)
     target: NDArray[np.int64]  # (n,): what it shows: digit, subject or object
@@ -63,9 +63,9 @@ def fetch_mnist(
     digit : int, optional
         Only images of this digit.
     n : int, optional
-        Only so many of them.
+        Number of images; by default all.
     split : {"all", "train", "test"}
-        Which part; "all" is first the one, then the other.
+        Which part; "all" has the training images first, then the test images.
     random_state : int, RandomState, Generator or None
         None takes the first `n`; anything else draws them at random without replacement.
 
@@ -242,7 +242,7 @@ def _decode(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[np.uint8
 def _check_pixels(path: Path, part: str, images: NDArray[np.uint8], known: dict[str, str]) -> None:
     """Compare with the pixels as they are known; parts that are not known pass."""
     if part in known and pixel_digest(images) != known[part]:
-        raise damaged(path, f"the pixels of {part} are others")
+        raise damaged(path, f"the pixels of {part} differ from the published ones")
 
 
 def pixel_digest(images: NDArray[np.uint8]) -> str:

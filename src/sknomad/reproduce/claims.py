@@ -1,4 +1,4 @@
-"""What an experiment says of the paper: a sentence, our number, and whether it holds here."""
+"""What an experiment says about the paper: a sentence, our number, and whether it holds here."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Claim:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, str]) -> Claim:
-        """The claim of which `to_json` made `fields`."""
+        """The claim that `to_json` turned into `fields`."""
         return cls(fields["sentence"], fields["number"], Verdict(fields["verdict"]), fields["why"])
 
 

@@ -1,4 +1,4 @@
-"""Points in as few dimensions as their number allows: nothing here depends on more than their distances."""
+"""Points in as few dimensions as their number allows: the experiments depend on distances only."""
 
 from __future__ import annotations
 

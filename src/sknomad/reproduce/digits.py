@@ -1,4 +1,4 @@
-"""Images of one digit: the experiment behind ``mnist-1`` and ``mnist-2``."""
+"""Images of one digit: the study behind ``mnist-1`` and ``mnist-2``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`Experiment`: what each experiment says of itself, and what its module has beside that."""
+"""`Experiment`: what each experiment says about itself, and what else its module has."""
 
 from __future__ import annotations
 

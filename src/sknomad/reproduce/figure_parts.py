@@ -140,7 +140,7 @@ def matrix(
 ) -> AxesImage:
     """Heat map of a matrix, white at zero; with `signed`, green below zero and purple above.
 
-    Lines before the rows and columns `blocks` part it.
+    Dashed lines before the rows and columns in `blocks` divide it.
     """
     entries = np.asarray(entries, dtype=np.float64)
     high = float(np.abs(entries).max()) if largest is None else largest
@@ -179,13 +179,13 @@ def thumbnails(
     images : array of shape (n, h, w) or (n, h, w, 3)
         Grey levels or colours, uint8 or in [0, 1]; grey ones are drawn dark on white where they are so.
     height : float
-        Of an image, as a share of the panel's side.
+        Height of an image, as a share of the panel's side.
     colours : sequence of colours, optional
-        Of the frames, one per point; no frames if left out.
+        Colours of the frames, one per point; no frames if left out.
     apart : float
         Least distance between images, in image sizes.
     most : int
-        Most images.
+        Largest number of images.
     centre, outwards : array of shape (2,), float
         Move images away from `centre` by this share of the panel's side, with a line to their point.
     """

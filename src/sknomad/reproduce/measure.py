@@ -68,7 +68,7 @@ def purity(neighbours: NDArray[np.intp], target: NDArray[np.int64] | NDArray[np.
 
 
 def explained(neighbours: NDArray[np.intp], values: Array) -> float:
-    """Share of the variance of `values` that the mean over a point's neighbours, itself not among them, explains.
+    """Share of the variance of `values` explained by the mean over a point's neighbours, without itself.
 
     Examples
     --------

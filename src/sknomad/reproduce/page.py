@@ -25,7 +25,7 @@ SCREEN = 120
 def write_page(folder: Path, not_run: Mapping[str, str] | None = None) -> None:
     """Write the page of all experiments whose files lie in `folder`.
 
-    `not_run` has the reasons why others were not run; those whose files are there all the same are left out.
+    `not_run` says why others were not run; those whose files are there from an earlier run are shown all the same.
     """
     finished = [entry for name in EXPERIMENTS if (entry := _entry(folder, name)) is not None]
     names = {entry["name"] for entry in finished}
@@ -51,7 +51,7 @@ def check_can_write() -> None:
 
 
 class Entry(Report):
-    """What the page says of one experiment."""
+    """What the page says about one experiment."""
 
     worst_gap: float | None  # of its certificates
     width: int  # pixels of the figure
@@ -62,7 +62,7 @@ class Entry(Report):
 
 
 def _entry(folder: Path, name: str) -> Entry | None:
-    """What the page says of one experiment, or None if it is not finished."""
+    """What the page says about one experiment, or None if it is not finished."""
     report = read_report(folder / f"{name}.json")
     size = _png_size(folder / f"{name}.png")
     if report is None or size is None:

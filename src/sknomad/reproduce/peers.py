@@ -1,4 +1,4 @@
-"""Other methods that map points to the plane, by name and all called alike: what NOMAD's geodesics are held against."""
+"""Other methods that map points to the plane, all called alike: NOMAD's geodesics are compared with theirs."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ PEERS: dict[str, Maker] = {
     "UMAP": _umap,
     "PaCMAP": _pacmap,
 }
-# Those that need a package of their own, and its name.
+# Methods that need a package of their own, and its name.
 OPTIONAL = {"UMAP": "umap", "PaCMAP": "pacmap"}
 
 

@@ -36,7 +36,7 @@ class Outcome:
     state: State
     reason: str = ""  # one sentence, for those skipped or failed
     seconds: float = 0.0  # of its computation
-    error: BaseException | None = None  # what it failed of
+    error: BaseException | None = None  # what made it fail
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Step:
     """Where a run stands; handed to the progress callback whenever an experiment begins or ends."""
 
     name: str  # the experiment
-    outcome: Outcome | None  # how it ended; None if it begins
+    outcome: Outcome | None  # how it ended; None when it begins
     forecast: float  # rough seconds it takes
     forecast_after: float  # rough seconds of all experiments after it
     position: int  # it is the position-th of total
@@ -66,8 +66,9 @@ def run_experiments(
 ) -> list[Outcome]:
     """Compute, draw and judge experiments; write their files and ``index.html``.
 
-    An experiment whose arrays of the same version and size lie in `out` already is not computed again, only drawn and
-    judged. One that fails, or lacks its data, does not stop the others; only a folder that cannot be written to does.
+    An experiment is not computed again, only drawn and judged, if `out` already has its arrays from this version and
+    of this size. One that fails, or lacks its data, does not stop the others; only a folder that cannot be written to
+    does.
 
     Parameters
     ----------
@@ -76,13 +77,13 @@ def run_experiments(
     out : path
         Folder for ``NAME.npz``, ``.json``, ``.png``, ``.svg`` and ``index.html``; made if need be.
     quick : bool
-        At reduced size.
+        Run at reduced size.
     device : {"auto", "cpu", "cuda"}
         Where to solve.
     progress : callable, optional
         Called with a `Step` when an experiment begins and when it has ended.
     overwrite : bool
-        Compute again what is there already.
+        Compute again what is already there.
 
     Returns
     -------

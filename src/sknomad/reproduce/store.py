@@ -1,4 +1,4 @@
-"""Files of an experiment: written whole or not at all, and read back only if they belong to this run."""
+"""Files of an experiment: written whole or not at all, and read back only if they are intact."""
 
 from __future__ import annotations
 

@@ -23,16 +23,16 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Low-rank solver",
-    caption="""The optimum Q (left) and Y Y' of the paper's low-rank solver with r columns, K to 8K of them (at most
-    n), with the relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come
+    caption="""The optimum Q (left) and Y Y' of the paper's low-rank solver with r columns, from K to 8K of them (at
+    most n), with its relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come
     closer.""",
     data=("teapots",),
     seconds=(45, 12),
 )
 
 MULTIPLES = (1, 2, 4, 8)
-MOST_STEPS = 1000  # of the multipliers; the solver ends much earlier by itself
-HARD = 0.95  # share of a point in one column from which on it counts as hard
+MOST_STEPS = 1000  # updates of the multipliers; the solver ends much earlier by itself
+HARD_SHARE = 0.95  # a point with a larger share than this in one column counts as hard
 RING_N, RING_K = 100, 8
 
 
@@ -71,7 +71,7 @@ def low_rank(problem: KMeansSDP, rank: str, optimum: NDArray[np.float64]) -> dic
         "rank": Y.shape[1],
         "error": float(np.linalg.norm(Q - optimum) / np.linalg.norm(optimum)),
         "lower": certify(problem, last).lower,
-        "hard": float(np.mean(last.point.as_soft().V.max(axis=1) > HARD)),
+        "hard": float(np.mean(last.point.as_soft().V.max(axis=1) > HARD_SHARE)),
         "seconds": seconds,
     }
 

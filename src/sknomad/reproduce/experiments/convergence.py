@@ -23,7 +23,7 @@ EXPERIMENT = Experiment(
     title="Convergence",
     caption="""Root mean square of the negative entries of Q (above), and the objective relative to the certified
     optimum (below), against steps, for the conditional gradient method with the constants of the paper's text and
-    of its authors' code (10 and 15 eigenvectors a step), and for ADMM, ours (one decomposition a step).""",
+    of its authors' code (10 and 15 eigenvectors a step), and for our ADMM (one decomposition a step).""",
     seconds=(230, 12),
 )
 
@@ -32,8 +32,8 @@ METHODS = {"paper": "text's constants", "code": "code's constants", "admm": "our
 COLOURS = {"paper": PALETTE[1], "code": PALETTE[4], "admm": PALETTE[0]}
 STEPS, QUICK_STEPS, OUR_STEPS = 3000, 150, 1000
 FIRST_FITTED = 10  # the paper speaks of what follows the first ten steps
-SETTLED = 0.01  # an objective this close to the optimum, relative, and staying there, has settled
-FEW_HUNDRED = 500
+SETTLED_DISTANCE = 0.01  # an objective that stays this close to the optimum, relatively, has settled
+SETTLING_STEPS = 500  # what "a few hundred steps" is taken to mean
 
 
 def compute(record: Record, quick: bool) -> None:
@@ -92,7 +92,7 @@ def power_law(values: NDArray[np.float64], first: int = FIRST_FITTED) -> tuple[f
     return float(np.polyfit(np.log(steps), y, 1)[0]), r_squared(np.log(steps)), r_squared(steps)
 
 
-def settled_from(value: NDArray[np.float64], optimum: float, share: float = SETTLED) -> int | None:
+def settled_from(value: NDArray[np.float64], optimum: float, share: float = SETTLED_DISTANCE) -> int | None:
     """First step from which on the value stays within `share` of the optimum; None if it does not.
 
     Examples
@@ -178,7 +178,7 @@ def _settles(arrays: Arrays, names: list[str], preset: str) -> Claim:
     return judge(
         f"The objective settles within a few hundred steps ({METHODS[preset]}).",
         "steps until it stays within 1 %: " + ", ".join(words),
-        all(step is not None and step <= FEW_HUNDRED for step in found.values()),
+        all(step is not None and step <= SETTLING_STEPS for step in found.values()),
         "With steps of fixed length 2/(t + i + 4) and ten of them before each update of the multiplier, the objective "
         "goes on swinging around the optimum."
         if preset == "paper"

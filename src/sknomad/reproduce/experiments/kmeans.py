@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
     title="K-means, proven",
     caption="""Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from
     random and from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly
-    every random start leaves two clusters to one centre (crosses; shown is the middle of all starts) and NOMAD does
+    every random start leaves two clusters to one centre (crosses; the median of all starts is shown) and NOMAD does
     not.""",
     seconds=(25, 6),
 )
@@ -33,9 +33,9 @@ EXPERIMENT = Experiment(
 STARTS, QUICK_STARTS = 500, 100
 INITS = ("random", "k-means++")
 BEST = 1 + 1e-6  # inertia up to this multiple of the least found is the best
-# Entries above this share of the largest join two points: within a hard cluster all are alike, and of a point that two
-# clusters could almost share even a solution proven to 1e-6 leaves a few per cent to the other one.
-SAME_CLUSTER = 0.1
+# Entries above this share of the largest join two points. Within a hard cluster all entries are equal; but where two
+# clusters could almost share a point, even a solution proven to 1e-6 leaves a few per cent of it in the other one.
+SAME_CLUSTER_SHARE = 0.1
 TOL = 1e-6  # of the certificates, relative to the inertia
 
 Points = NDArray[np.float64]
@@ -75,7 +75,7 @@ def compute(record: Record, quick: bool) -> None:
     record["data"] = list(data)
     for name, (X, truth, K) in data.items():
         solution = record.solve(name, X, K, tol=1e-6, max_iter=20_000)
-        labels = solution.manifolds(SAME_CLUSTER)
+        labels = solution.manifolds(SAME_CLUSTER_SHARE)
         inertia, typical = lloyd(X, K, QUICK_STARTS if quick else STARTS)
         proof, other = (
             certify_kmeans(X, found, n_clusters=K, tol=TOL, grade="verified") for found in (labels, typical)
@@ -173,8 +173,8 @@ def _lloyd_fails(arrays: Arrays, name: str) -> Claim:
     return judge(
         "It is so also where Lloyd's algorithm fails.",
         f"Lloyd misses the best from {random:.1%} of random and {spread:.1%} of k-means++ starts; "
-        f"NOMAD's clusters (entries above {SAME_CLUSTER:g} of the largest) are proven within {gap:.0e} of the least "
-        "inertia",
+        f"NOMAD's clusters (entries above {SAME_CLUSTER_SHARE:g} of the largest) are proven within {gap:.0e} of the "
+        "least inertia",
         bool(random > 0.5 and gap <= 1e-4),
         "Lloyd's algorithm does well here, or the proof is not tight.",
     )

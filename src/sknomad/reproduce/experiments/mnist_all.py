@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 EXPERIMENT = Experiment(
     title="All of MNIST",
     caption="""All 70,000 images, K = 10: the plane of the two leading eigenvectors of Q, from the factor of the
-    solution, each digit in its own panel before all others in grey. The quick run takes 5000 of them.""",
+    solution, each digit in its own panel, in front of all others in grey. The quick run takes 5000 of them.""",
     data=("mnist",),
     seconds=(180, 40),
     needs_gpu=True,
@@ -81,7 +81,7 @@ def draw(arrays: Arrays) -> Figure:
 
 
 def claims(arrays: Arrays) -> list[Claim]:
-    """Judge the proof, what it says of K-means, and the plane."""
+    """Judge the proof, what it says about K-means, and the plane."""
     n, gap = int(arrays["certificate/digits/n"]), float(arrays["certificate/digits/gap"])
     seconds, grade = float(arrays["certificate/digits/seconds"]), str(arrays["certificate/digits/grade"])
     inertia, bound = float(arrays["inertia"]), float(arrays["bound"])

@@ -97,7 +97,7 @@ def claims(arrays: Arrays) -> list[Claim]:
                 f"The last layer of {schedule} on the {name} is the clustering into the two manifolds.",
                 f"adjusted Rand index {rand[-1]:.2f}, |Q|^2 / tr Q = {hard:.4f} (1 for a hard clustering)",
                 rand[-1] == 1.0 and hard > 0.99,
-                "Its components are others.",
+                "Its components are not the two manifolds.",
             )
         )
     first = [arrays[f"{name}/{schedule}/rand"][0] for name, schedule in MAIN.items()]

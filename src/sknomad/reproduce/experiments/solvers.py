@@ -35,7 +35,7 @@ EXPERIMENT = Experiment(
 OURS, GRADIENT, GENERIC = "ours", "conditional gradient", "SCS"
 MOST_STEPS, QUICK_STEPS = 1000, 150  # outer steps of the conditional gradient
 SCS_SETTINGS = {"eps": 1e-5, "max_iters": 5000}
-SAME = 0.1  # relative difference up to which two matrices count as one
+SAME_MATRIX_DIFFERENCE = 0.1  # relative difference up to which two matrices count as one
 # Constraints in the order in which `violations` returns them.
 CONSTRAINTS = ("nonnegative", "row sums", "trace", "semidefinite")
 
@@ -146,7 +146,7 @@ def _agree(arrays: Arrays, method: str) -> Claim:
     return judge(
         f"{method[0].upper() + method[1:]} gives the same Q as ours on all six data sets.",
         f"relative difference {middle:.2%} in the middle, at most {found[worst]:.1%} ({worst})",
-        found[worst] < SAME,
+        found[worst] < SAME_MATRIX_DIFFERENCE,
         reason + ", where the objective is flat: the pictures agree, the numbers less so.",
         Verdict.DIFFERS,
     )
