@@ -37,11 +37,11 @@ PUBLIC = {
         active_modes bullseye_score circular_rank_correlation continuity graph_geodesics hardness trustworthiness
     """,
     "sknomad.plot": """
-        CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity convergence embedding overview point_colours
-        scatter_data style
+        CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity colour_map convergence embedding overview
+        point_colours scatter_data style
     """,
     "sknomad.sc": "nomad",
-    "sknomad.reproduce": "Claim EXPERIMENTS Outcome Record Verdict load run_experiments",
+    "sknomad.reproduce": "Claim EXPERIMENTS Experiment Outcome Record Verdict load run_experiments",
     "sknomad.cli": "main",
 }
 NAMES = [(module, name) for module, names in PUBLIC.items() for name in names.split()]

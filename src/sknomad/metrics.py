@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.csgraph import dijkstra
 from sklearn.neighbors import kneighbors_graph
 from sklearn.utils import check_array
 
-from ._numerics.arrays import Array, row_slices
+from ._numerics.arrays import row_slices
 from ._numerics.validation import check_integer, check_real
 
 __all__ = [
@@ -19,11 +19,14 @@ __all__ = [
     "trustworthiness",
 ]  # fmt: skip
 
+Floats = NDArray[np.float64]
+Indices = NDArray[np.intp]
+
 # Distances formed at a time: rows times points.
 BLOCK_ENTRIES = 2**22
 
 
-def graph_geodesics(X: Any, n_neighbors: int) -> Array:
+def graph_geodesics(X: ArrayLike, n_neighbors: int) -> Floats:
     """Lengths of shortest paths in the graph of nearest neighbours.
 
     Parameters
@@ -42,15 +45,15 @@ def graph_geodesics(X: Any, n_neighbors: int) -> Array:
     >>> graph_geodesics([[0.0], [1.0], [3.0]], 2)[0]
     array([0., 1., 3.])
     """
-    X = check_array(X, dtype=np.float64)
+    points: Floats = check_array(X, dtype=np.float64)
     check_integer(n_neighbors, "n_neighbors", 2)
-    if n_neighbors > len(X):
-        raise ValueError(f"n_neighbors must be at most n_samples={len(X)}, got {n_neighbors}.")
-    graph = kneighbors_graph(X, n_neighbors - 1, mode="distance")
-    return dijkstra(graph, directed=False)
+    if n_neighbors > len(points):
+        raise ValueError(f"n_neighbors must be at most n_samples={len(points)}, got {n_neighbors}.")
+    graph = kneighbors_graph(points, n_neighbors - 1, mode="distance")
+    return np.asarray(dijkstra(graph, directed=False))
 
 
-def bullseye_score(true_distances: Any, distances: Any, percentiles: Any) -> Array:
+def bullseye_score(true_distances: ArrayLike, distances: ArrayLike, percentiles: ArrayLike) -> Floats:
     """Share of each point's nearest points that two matrices of distances agree on, averaged over points.
 
     At percentile p, the ``s = max(floor(n p / 100), 1)`` nearest of each point, itself first; ties go to the lower
@@ -88,7 +91,7 @@ def bullseye_score(true_distances: Any, distances: Any, percentiles: Any) -> Arr
     return np.array(scores)
 
 
-def _order_by_distance(distances: Any, prefix: str) -> Array:
+def _order_by_distance(distances: ArrayLike, prefix: str) -> Indices:
     """Indices of all points from each, nearest first and the point itself before all."""
     D = np.array(distances, dtype=float)
     if D.ndim != 2 or D.shape[0] != D.shape[1]:
@@ -101,7 +104,7 @@ def _order_by_distance(distances: Any, prefix: str) -> Array:
     return np.argsort(D, axis=1, kind="stable")
 
 
-def trustworthiness(X: Any, embedding: Any, n_neighbors: int = 5) -> float:
+def trustworthiness(X: ArrayLike, embedding: ArrayLike, n_neighbors: int = 5) -> float:
     """How far neighbours in an embedding are neighbours in the data, in row blocks of bounded memory.
 
     ``1 - 2/(n k (2n - 3k - 1)) sum_i sum_j max(0, r(i, j) - k)`` over the ``k`` nearest ``j`` of ``i`` in the
@@ -127,7 +130,7 @@ def trustworthiness(X: Any, embedding: Any, n_neighbors: int = 5) -> float:
     return _rank_agreement(X, embedding, n_neighbors)
 
 
-def continuity(X: Any, embedding: Any, n_neighbors: int = 5) -> float:
+def continuity(X: ArrayLike, embedding: ArrayLike, n_neighbors: int = 5) -> float:
     """How far neighbours in the data stay neighbours in an embedding: `trustworthiness` with the roles exchanged.
 
     Parameters
@@ -148,8 +151,9 @@ def continuity(X: Any, embedding: Any, n_neighbors: int = 5) -> float:
     return _rank_agreement(embedding, X, n_neighbors)
 
 
-def _rank_agreement(ranked: Any, chosen: Any, k: int) -> float:
-    ranked, chosen = check_array(ranked, dtype=np.float64), check_array(chosen, dtype=np.float64)
+def _rank_agreement(ranked_by: ArrayLike, chosen_by: ArrayLike, k: int) -> float:
+    ranked: Floats = check_array(ranked_by, dtype=np.float64)
+    chosen: Floats = check_array(chosen_by, dtype=np.float64)
     n = len(ranked)
     if len(chosen) != n:
         raise ValueError(f"embedding must have as many rows as X, got {len(chosen)} and {n}.")
@@ -165,12 +169,12 @@ def _rank_agreement(ranked: Any, chosen: Any, k: int) -> float:
     return 1 - excess * 2 / (n * k * (2 * n - 3 * k - 1))
 
 
-def _neighbour_orders(X: Array) -> Iterator[tuple[slice, Array]]:
+def _neighbour_orders(X: Floats) -> Iterator[tuple[slice, Indices]]:
     for block in row_slices(len(X), max(1, BLOCK_ENTRIES // len(X))):
         yield block, _orders(X, block)
 
 
-def _orders(X: Array, block: slice) -> Array:
+def _orders(X: Floats, block: slice) -> Indices:
     """For some rows all points, nearest first; a row itself comes first even among duplicates."""
     squares = np.sum(X * X, axis=1)
     distances = squares[block, None] + squares[None, :] - 2 * (X[block] @ X.T)
@@ -178,7 +182,7 @@ def _orders(X: Array, block: slice) -> Array:
     return np.argsort(distances, axis=1, kind="stable")
 
 
-def circular_rank_correlation(angle: Any, order: Any) -> float:
+def circular_rank_correlation(angle: ArrayLike, order: ArrayLike) -> float:
     """Agreement of two cyclic orders: 1 when they are the same up to rotation and reflection.
 
     With ``a, b = 2 pi rank / n`` it is ``max(|mean exp(i(a - b))|, |mean exp(i(a + b))|)``.
@@ -207,8 +211,8 @@ def circular_rank_correlation(angle: Any, order: Any) -> float:
     return round(float(max(same, reflected)), 15)
 
 
-def _rank_angles(values: Any, name: str) -> Array:
-    values = np.asarray(values, dtype=float)
+def _rank_angles(given: ArrayLike, name: str) -> Floats:
+    values = np.asarray(given, dtype=float)
     if values.ndim != 1 or len(values) == 0 or not np.isfinite(values).all():
         raise ValueError(f"{name} must be a non-empty vector of finite numbers, got shape {values.shape}.")
     ranks = np.empty(len(values))
@@ -216,7 +220,7 @@ def _rank_angles(values: Any, name: str) -> Array:
     return 2 * np.pi * ranks / len(values)
 
 
-def hardness(Q: Any) -> float:
+def hardness(Q: ArrayLike) -> float:
     """``|Q|_F^2 / tr Q``: 1 exactly for hard clusterings (projections), ``K/n`` at the softest.
 
     Parameters
@@ -233,11 +237,11 @@ def hardness(Q: Any) -> float:
     >>> hardness([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
     1.0
     """
-    Q = _square(Q)
-    return float(np.sum(Q * Q) / np.trace(Q))
+    matrix = _square(Q)
+    return float(np.sum(matrix * matrix) / np.trace(matrix))
 
 
-def active_modes(Q: Any, threshold: float | None = None) -> int:
+def active_modes(Q: ArrayLike, threshold: float | None = None) -> int:
     """Number of eigenvalues of ``Q`` that count.
 
     Parameters
@@ -257,15 +261,15 @@ def active_modes(Q: Any, threshold: float | None = None) -> int:
     >>> active_modes([[0.5, 0.5, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 1.0]])
     2
     """
-    Q = _square(Q)
+    matrix = _square(Q)
     if threshold is None:
-        threshold = float(np.trace(Q)) / (10 * len(Q))
+        threshold = float(np.trace(matrix)) / (10 * len(matrix))
     check_real(threshold, "threshold", 0, math.inf, "a nonnegative real number")
-    return int(np.sum(np.linalg.eigvalsh((Q + Q.T) / 2) >= threshold))
+    return int(np.sum(np.linalg.eigvalsh((matrix + matrix.T) / 2) >= threshold))
 
 
-def _square(Q: Any) -> Array:
-    Q = check_array(Q, dtype=np.float64)
-    if Q.shape[0] != Q.shape[1]:
-        raise ValueError(f"Q must be a square matrix, got shape {Q.shape}.")
-    return Q
+def _square(Q: ArrayLike) -> Floats:
+    matrix: Floats = check_array(Q, dtype=np.float64)
+    if matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"Q must be a square matrix, got shape {matrix.shape}.")
+    return matrix

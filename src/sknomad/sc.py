@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ._estimators.nomad import NOMAD
+from . import NOMAD
+
+if TYPE_CHECKING:
+    from anndata import AnnData
+    from pandas import Categorical
+    from scipy.sparse import csr_matrix
 
 __all__ = ["nomad"]
 
 
 def nomad(
-    adata: Any,
-    K: Any = "auto",
+    adata: AnnData,
+    K: float | str = "auto",
     *,
     use_rep: str | None = "X_pca",
     key_added: str = "nomad",
     copy: bool = False,
     **parameters: Any,
-) -> Any:
+) -> AnnData | None:
     """Separate and unroll the manifolds among the cells of an `AnnData`.
 
     Parameters
@@ -72,7 +78,7 @@ def nomad(
     return adata if copy else None
 
 
-def _check(adata: Any, key_added: Any) -> None:
+def _check(adata: object, key_added: object) -> None:
     try:
         from anndata import AnnData
     except ImportError as error:
@@ -83,7 +89,7 @@ def _check(adata: Any, key_added: Any) -> None:
         raise ValueError(f"key_added must be a non-empty string, got {key_added!r}.")
 
 
-def _representation(adata: Any, use_rep: str | None) -> Any:
+def _representation(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] | csr_matrix:
     if use_rep is None or use_rep == "X":
         return adata.X
     if use_rep not in adata.obsm:
@@ -95,7 +101,7 @@ def _representation(adata: Any, use_rep: str | None) -> Any:
     return np.asarray(adata.obsm[use_rep])
 
 
-def _categories(labels: Any) -> Any:
+def _categories(labels: NDArray[np.int64]) -> Categorical:
     """Labels as the categorical of strings that scanpy colours by, categories in numerical order."""
     import pandas as pd
 
@@ -104,7 +110,7 @@ def _categories(labels: Any) -> Any:
     return pd.Categorical.from_codes(codes, categories=pd.Index([str(name) for name in names], dtype=object))
 
 
-def _summary(model: NOMAD, use_rep: str | None, key_added: str) -> dict[str, Any]:
+def _summary(model: NOMAD, use_rep: str | None, key_added: str) -> dict[str, object]:
     """What was asked and what was proven, in types that an h5ad file can hold."""
     proof = model.certificate_
     given = {**model.get_params(), "K": model.K_, "use_rep": use_rep or "X"}
@@ -117,5 +123,5 @@ def _summary(model: NOMAD, use_rep: str | None, key_added: str) -> dict[str, Any
     }
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> str | bool | int | float:
     return value if isinstance(value, str | bool | int | float) else repr(value)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sknomad.reproduce import Verdict
+from sknomad.reproduce import Record, Verdict
 
 
 def certificate(name, **fields):
@@ -12,6 +12,13 @@ def certificate(name, **fields):
     made_up = {"K": 4.0, "n": 20, "lower": 1.0, "upper": 1.0, "gap": 1e-4, "grade": "eigen", "seconds": 1.0}
     values = {**made_up, "iterations": 10, **fields}
     return {f"certificate/{name}/{field}": np.asarray(value) for field, value in values.items()}
+
+
+def computed(module, quick):
+    """The arrays that the runner would get."""
+    record = Record(seed=module.EXPERIMENT.seed)
+    module.compute(record, quick)
+    return record.arrays()
 
 
 def verdicts(rows):

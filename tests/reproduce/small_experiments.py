@@ -4,29 +4,28 @@ import types
 from html.parser import HTMLParser
 
 from sknomad import cli
-from sknomad.reproduce import Claim, Record, Verdict
+from sknomad.reproduce import Claim, Experiment, Verdict
 from sknomad.reproduce import figure_parts as _figure
 
 
-def fake(name, *, compute=None, **attributes):
+def fake(name, **about):
     """A small experiment that notes how often it is computed."""
-    module = types.SimpleNamespace(TITLE=f"About {name}", CAPTION="A <small> one & more.", DATA=(), SEED=3, runs=0)
+    module = types.SimpleNamespace(
+        EXPERIMENT=Experiment(f"About {name}", "A <small> one & more.", seed=3, **about), runs=0
+    )
 
-    def default(quick, device="auto"):
+    def compute(record, quick):
         module.runs += 1
-        record = Record(seed=3)
         record["x"] = record.rng.normal(size=4)
         record.solve("pairs", [[0.0], [1.0], [10.0], [11.0]], 2)
-        return record.arrays()
 
     def draw(arrays):
         figure, axes = _figure.figure(1, width="column", row_height=1.0)
         axes[0, 0].plot(arrays["x"])
         return figure
 
-    module.compute, module.draw = compute or default, draw
+    module.compute, module.draw = compute, draw
     module.claims = lambda arrays: [Claim("It is <so>.", f"{len(arrays['x'])} points", Verdict.HOLDS)]
-    vars(module).update(attributes)
     return module
 
 

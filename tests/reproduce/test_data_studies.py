@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from made_up import certificate, verdicts
+from made_up import certificate, computed, verdicts
 from sknomad import NOMAD, Gram, KMeansSDP, SoftPoint, kmeans_objective, solve
 from sknomad.reproduce import Verdict
 from sknomad.reproduce.experiments import kmeans, mnist_all, mnist_zeros
@@ -32,7 +32,7 @@ def test_lloyd_fails_on_most_starts_where_ours_is_proven():
 
 def test_kmeans_is_computed_drawn_and_judged(monkeypatch):
     monkeypatch.setattr(kmeans, "QUICK_STARTS", 10)
-    arrays = kmeans.compute(True)
+    arrays = computed(kmeans, quick=True)
     assert verdicts(kmeans.claims(arrays)) == [Verdict.HOLDS] * 4
     for name in arrays["data"]:
         assert arrays[f"{name}/bound"] <= arrays[f"{name}/inertia"] <= arrays[f"{name}/lloyd"].min() * (1 + 1e-9)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sknomad import reproduce
-from sknomad.reproduce import EXPERIMENTS, Verdict
+from sknomad.reproduce import EXPERIMENTS, Experiment, Verdict
 from sknomad.reproduce import registry as _registry
 from sknomad.ring import ring_optimum
 from small_experiments import Page, run
@@ -26,18 +26,22 @@ KNOWN_DATA = {"mnist", "teapots", "yale", "coil20", "coil100"}
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_every_experiment_honours_the_contract(name):
     module = reproduce.load(name)
-    assert module.TITLE
-    assert module.CAPTION.endswith(".")
-    assert 1 <= len(re.findall(r"\.(?:\s|$)", module.CAPTION)) <= 3
-    assert isinstance(module.DATA, tuple)
-    assert set(module.DATA) <= KNOWN_DATA
-    assert isinstance(module.SEED, int)
-    assert list(inspect.signature(module.compute).parameters) == ["quick", "device"]
-    assert len(inspect.signature(module.draw).parameters) == 1
-    assert len(inspect.signature(module.claims).parameters) == 1
-    seconds = getattr(module, "SECONDS", (1, 1))
-    assert len(seconds) == 2
-    assert min(seconds) > 0
+    experiment = module.EXPERIMENT
+    assert isinstance(experiment, Experiment)
+    assert experiment.title
+    assert experiment.caption.endswith(".")
+    assert 1 <= len(re.findall(r"\.(?:\s|$)", experiment.caption)) <= 3
+    assert set(experiment.data) <= KNOWN_DATA
+    assert list(inspect.signature(module.compute).parameters) == ["record", "quick"]
+    assert list(inspect.signature(module.draw).parameters) == ["arrays"]
+    assert list(inspect.signature(module.claims).parameters) == ["arrays"]
+    full, quick = experiment.seconds
+    assert full >= quick > 0
+
+
+def test_what_takes_a_gpu_or_very_long_says_so():
+    assert reproduce.load("mnist-all").EXPERIMENT.needs_gpu
+    assert reproduce.load("mnist-zeros").EXPERIMENT.only_when_named
 
 
 def test_experiments_are_in_the_order_of_the_paper():

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from made_up import verdicts
+from made_up import computed, verdicts
 from sknomad import Gram, KMeansSDP, assignment_matrix, datasets
 from sknomad._algorithms.completely_positive import CPRankProfile, cp_rank_profile
 from sknomad.reproduce import Verdict
@@ -34,7 +34,7 @@ def test_every_rank_gets_fifty_starts(monkeypatch):
 
     monkeypatch.setattr(cp_rank, "cp_rank_profile", profile)
     monkeypatch.setattr(Record, "solve", lambda *args, **kwargs: SimpleNamespace(Q=np.eye(3)))
-    arrays = cp_rank.compute(quick=False)
+    arrays = computed(cp_rank, quick=False)
     assert asked == [50, 50]
     assert arrays["two rings/starts"] == arrays["double Swiss roll/starts"] == 50
 

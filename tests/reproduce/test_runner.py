@@ -75,7 +75,7 @@ def test_what_must_be_computed_again_is(tmp_path, experiments, monkeypatch, chan
 
 
 def test_an_interrupted_run_goes_on_from_what_is_done(tmp_path, experiments, capsys):
-    def stop(quick, device="auto"):
+    def stop(record, quick):
         raise KeyboardInterrupt
 
     compute, experiments.second.compute = experiments.second.compute, stop
@@ -89,7 +89,7 @@ def test_an_interrupted_run_goes_on_from_what_is_done(tmp_path, experiments, cap
 
 
 def test_one_that_fails_does_not_stop_the_others(tmp_path, experiments, capsys):
-    def fail(quick, device="auto"):
+    def fail(record, quick):
         raise ArithmeticError("two and two\nis five")
 
     experiments.second.compute = fail
@@ -114,7 +114,7 @@ def test_arrays_outlive_a_figure_that_fails(tmp_path, experiments):
 
 @pytest.mark.parametrize("named", [True, False])
 def test_missing_data_is_a_sentence_and_an_error_only_when_named(tmp_path, experiments, capsys, named):
-    def missing(quick, device="auto"):
+    def missing(record, quick):
         raise DataUnavailableError("the cats must be at hand, got none.")
 
     experiments.second.compute = missing
@@ -125,7 +125,7 @@ def test_missing_data_is_a_sentence_and_an_error_only_when_named(tmp_path, exper
 
 
 def test_damaged_data_is_an_error_that_names_the_file(tmp_path, experiments, capsys):
-    def damaged(quick, device="auto"):
+    def damaged(record, quick):
         raise DataDamagedError("data file must be intact, got 'cats.zip', which is not.")
 
     experiments.second.compute = damaged
@@ -136,8 +136,8 @@ def test_damaged_data_is_an_error_that_names_the_file(tmp_path, experiments, cap
 
 
 def test_experiments_for_a_gpu_or_only_when_named_say_so(tmp_path, experiments, capsys):
-    experiments.add("big", fake("big", ONLY_WHEN_NAMED=True))
-    experiments.add("gpu", fake("gpu", NEEDS_GPU=True))
+    experiments.add("big", fake("big", only_when_named=True))
+    experiments.add("gpu", fake("gpu", needs_gpu=True))
     code, _, err = run(capsys, "--all", "--out", tmp_path, "--device", "cpu")
     assert code == 0
     assert "big: skipped: it takes long and runs only when named." in err
@@ -221,7 +221,7 @@ def test_out_must_be_a_folder(tmp_path, experiments, capsys):
 
 
 def test_progress_tells_beginning_and_end_with_a_forecast(tmp_path, experiments):
-    experiments.second.SECONDS = (40, 4)
+    experiments.add("second", fake("second", seconds=(40, 4)))
     steps = []
     reproduce.run_experiments(["first", "second"], tmp_path, progress=steps.append)
     assert [(step.name, step.outcome is None, step.position) for step in steps] == [

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.linalg import circulant
 
-from made_up import certificate, verdicts
+from made_up import certificate, computed, verdicts
 from sknomad import Gram, KMeansSDP, assignment_matrix, datasets, solve
 from sknomad.reproduce import Verdict
 from sknomad.reproduce.experiments import burer_monteiro, convergence, solvers, timing
@@ -52,7 +52,7 @@ def test_an_objective_settles_when_it_stays():
 
 def test_convergence_is_computed_drawn_and_judged(monkeypatch):
     monkeypatch.setattr(convergence, "QUICK_STEPS", 30)
-    arrays = convergence.compute(True)
+    arrays = computed(convergence, quick=True)
     assert arrays["moons/code/rmse"].shape == (30,)
     assert arrays["certificate/two rings/gap"] <= 1e-3
     monkeypatch.setattr(convergence, "ConditionalGradient", None)  # drawing never recomputes

@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.parallel import Parallel, delayed
 
-from .._numerics.arrays import Array
 from .._numerics.validation import check_integer, check_square
 from ..ring.positivity import ROUNDING, dominance_factor, is_circulant, three_cosines_factor
 from .symmetric_nmf import symmetric_nmf
+
+Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,27 +29,27 @@ class CPRankProfile:
     ([0.6, 0.2], [0.1, 0.1])
     """
 
-    ranks: Array  # (m,) numbers of columns tried
-    errors: Array  # (m, n_starts) relative errors |Q - Y Y'| / |Q|, one per random start
+    ranks: NDArray[np.int64]  # (m,) numbers of columns tried
+    errors: Floats  # (m, n_starts) relative errors |Q - Y Y'| / |Q|, one per random start
 
     @property
-    def mean(self) -> Array:
+    def mean(self) -> Floats:
         """Mean error at each rank."""
         return self.errors.mean(axis=1)
 
     @property
-    def spread(self) -> Array:
+    def spread(self) -> Floats:
         """Standard deviation over the starts at each rank."""
         return self.errors.std(axis=1)
 
     @property
-    def best(self) -> Array:
+    def best(self) -> Floats:
         """Smallest error at each rank."""
         return self.errors.min(axis=1)
 
 
 def cp_rank_profile(
-    Q: Any,
+    Q: ArrayLike,
     ranks: Iterable[int],
     n_starts: int = 50,
     *,
@@ -75,7 +76,7 @@ def cp_rank_profile(
     max_iter : int, default=1000
         Most steps of each start.
     n_jobs : int, optional
-        Ranks tried at the same time, each in a process of its own, as in scikit-learn; -1 for one on every core.
+        Number of ranks tried at the same time, each in its own process, as in scikit-learn; -1 uses every core.
 
     Returns
     -------
@@ -88,20 +89,20 @@ def cp_rank_profile(
     >>> profile.best.round(2).tolist()
     [0.82, 0.58, 0.0]
     """
-    Q = check_square(Q, "Q")
-    ranks = np.array([check_integer(rank, "ranks", 1) for rank in ranks], dtype=np.int64)
-    if ranks.size == 0:
+    matrix = check_square(Q, "Q")
+    tried = np.array([check_integer(rank, "ranks", 1) for rank in ranks], dtype=np.int64)
+    if tried.size == 0:
         raise ValueError("ranks must hold at least one integer, got none. Pass for instance [8, 16, 32].")
     check_integer(n_starts, "n_starts", 1)
-    fit = delayed(partial(symmetric_nmf, Q, n_starts=n_starts, random_state=random_state, max_iter=max_iter))
+    fit = delayed(partial(symmetric_nmf, matrix, n_starts=n_starts, random_state=random_state, max_iter=max_iter))
     # The largest ranks take longest: first, so that no core waits for the last of them.
-    order = np.argsort(-ranks, kind="stable")
-    errors = np.empty((len(ranks), n_starts))
-    errors[order] = [found.errors for found in Parallel(n_jobs)(fit(int(rank)) for rank in ranks[order])]
-    return CPRankProfile(ranks, errors)
+    order = np.argsort(-tried, kind="stable")
+    errors = np.empty((len(tried), n_starts))
+    errors[order] = [found.errors for found in Parallel(n_jobs)(fit(int(rank)) for rank in tried[order])]
+    return CPRankProfile(tried, errors)
 
 
-def diagonal_dominance_factor(Q: Any) -> Array:
+def diagonal_dominance_factor(Q: ArrayLike) -> Floats | None:
     """Nonnegative ``B`` with ``B B' = Q`` if ``Q`` is nonnegative and diagonally dominant, else None.
 
     Each pair contributes ``Q_ij (e_i + e_j)(e_i + e_j)'``, and what is left of the diagonal is nonnegative. For a
@@ -123,15 +124,14 @@ def diagonal_dominance_factor(Q: Any) -> Array:
     >>> (B @ B.T).round(12).tolist()
     [[2.0, 1.0], [1.0, 3.0]]
     """
-    Q = check_square(Q, "Q")
-    allowed = ROUNDING * float(np.abs(Q).max())
-    diagonal = Q.diagonal()
-    if Q.min() < -allowed or np.any(2 * diagonal < Q.sum(axis=1) - allowed):
+    matrix: Floats = check_square(Q, "Q")
+    allowed = ROUNDING * float(np.abs(matrix).max())
+    if matrix.min() < -allowed or np.any(2 * matrix.diagonal() < matrix.sum(axis=1) - allowed):
         return None
-    return dominance_factor(np.maximum(Q, 0.0))
+    return dominance_factor(np.maximum(matrix, 0.0))
 
 
-def circulance_factor(Q: Any) -> Array:
+def circulance_factor(Q: ArrayLike) -> Floats | None:
     """Nonnegative ``B`` with ``B B' = Q`` if ``Q`` is circulant, feasible and of trace at most 3/2, else None.
 
     The paper's proposition, made constructive: each Fourier mode of such a ``Q`` is a sum of three shifted raised
@@ -155,10 +155,11 @@ def circulance_factor(Q: Any) -> Array:
     >>> bool(B.min() >= 0 and abs(B @ B.T - Q).max() < 1e-12), circulance_factor(ring_optimum(12, 3).Q) is None
     (True, True)
     """
-    Q = check_square(Q, "Q")
-    is_feasible = Q.min() >= -ROUNDING and abs(Q[0].sum() - 1) <= ROUNDING
-    if not (is_circulant(Q) and is_feasible and np.trace(Q) <= 1.5 + ROUNDING):
+    matrix: Floats = check_square(Q, "Q")
+    row = matrix[0]
+    is_feasible = matrix.min() >= -ROUNDING and abs(row.sum() - 1) <= ROUNDING
+    if not (is_circulant(matrix) and is_feasible and np.trace(matrix) <= 1.5 + ROUNDING):
         return None
-    if np.fft.fft(Q[0]).real.min() < -ROUNDING:
+    if np.fft.fft(row).real.min() < -ROUNDING:
         return None
-    return three_cosines_factor(np.maximum(Q[0], 0.0))
+    return three_cosines_factor(np.maximum(row, 0.0))

@@ -9,23 +9,24 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
+from numpy.typing import ArrayLike, NDArray
 from scipy.sparse.linalg import ArpackError, LinearOperator, eigsh
 
-from .._numerics.arrays import Array
 from .._numerics.validation import check_integer, check_real
+
+Floats = NDArray[np.float64]
 
 # Up to this many rows a full decomposition is cheaper than Lanczos, which needs room for its subspace.
 DENSE_BELOW = 30
 # Dimension of the Krylov space between restarts.
-SUBSPACE = 20
+SUBSPACE_SIZE = 20
 # Weight of a fixed vector of full support beside the guess from which Lanczos starts.
 SHARE_OF_ALL = 0.1
 # Accuracy of Lanczos relative to the eigenvalue where exactness is the point.
-ACCURACY = 1e-9
+EIGENVALUE_ACCURACY = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,19 +42,19 @@ class ConditionalGradientResult:
     (2.0, True)
     """
 
-    Z: Array  # (n, n) the last point: psd, trace s, Z b = 0
+    Z: Floats  # (n, n) the last point: psd, trace s, Z b = 0
     value: float  # f(Z)
     gap: float  # no point of the set has a value above value + gap, up to the accuracy of Lanczos
-    values: Array  # (n_iter,) f(Z_t) for t = 1, 2, ...
-    gaps: Array  # (n_iter,) the gap at each of them
+    values: Floats  # (n_iter,) f(Z_t) for t = 1, 2, ...
+    gaps: Floats  # (n_iter,) the gap at each of them
     n_iter: int  # steps taken
 
 
 def conditional_gradient(
-    f: Callable[[Array], float],
-    gradient: Callable[[Array], Array],
+    f: Callable[[Floats], float],
+    gradient: Callable[[Floats], Floats],
     s: float,
-    b: Any,
+    b: ArrayLike,
     *,
     max_iter: int = 1000,
     tol: float = 0.0,
@@ -93,17 +94,16 @@ def conditional_gradient(
     (4.0, 1)
     """
     s = check_real(s, "s", np.finfo(float).tiny, np.finfo(float).max, "a positive finite number")
-    b = unit_vector(b)
+    direction = unit_vector(b)
     check_integer(max_iter, "max_iter", 1)
     check_real(tol, "tol", 0, math.inf, "a real number >= 0")
-    n = b.size
+    n = direction.size
     Z, v = np.zeros((n, n)), None
     values: list[float] = []
     gaps: list[float] = []
     for t in range(max_iter + 1):
         slope = _checked_gradient(gradient(Z), n, t)
-        _, v = smallest_eigenpairs(-slope, b, start=v)
-        v = v[:, 0]
+        v = smallest_eigenpairs(-slope, direction, start=v)[1][:, 0]
         if t > 0:
             values.append(_checked_value(f(Z), t))
             gaps.append(s * float(v @ slope @ v) - float(np.sum(slope * Z)))
@@ -115,8 +115,8 @@ def conditional_gradient(
 
 
 def smallest_eigenpairs(
-    A: Array, b: Array, count: int = 1, *, tol: float = ACCURACY, start: Array = None
-) -> tuple[Array, Array]:
+    A: Floats, b: Floats, count: int = 1, *, tol: float = EIGENVALUE_ACCURACY, start: Floats | None = None
+) -> tuple[Floats, Floats]:
     """The `count` smallest eigenvalues of ``P A P`` and their vectors, among those orthogonal to the unit vector `b`.
 
     Lanczos on the operator ``P A P + c b b'``, ``P = I - b b'``, with ``c`` above the smallest eigenvalue: without it
@@ -128,7 +128,7 @@ def smallest_eigenpairs(
     A : array of shape (n, n)
         Symmetric; in either memory order.
     b : array of shape (n,)
-        Of unit length.
+        Vector of unit length.
     count : int, default=1
     tol : float
         Residual relative to the eigenvalue at which Lanczos stops.
@@ -151,40 +151,40 @@ def smallest_eigenpairs(
     lift = abs(float(x @ symv(1.0, symmetric, x)))
     lift = 2 * lift if lift > 0 else 1.0
 
-    def apply(x: Array) -> Array:
+    def apply(x: Floats) -> Floats:
         share = b @ x
         y = symv(1.0, symmetric, x - share * b)
         y += (lift * share - b @ y) * b
         return y
 
-    operator: Any = LinearOperator((n, n), matvec=apply, dtype=np.float64)
+    operator = LinearOperator((n, n), matvec=apply, dtype=np.float64)
     try:
-        values, vectors = eigsh(operator, k=count, which="SA", v0=x, tol=tol, ncv=max(SUBSPACE, 2 * count + 1))
+        values, vectors = eigsh(operator, k=count, which="SA", v0=x, tol=tol, ncv=max(SUBSPACE_SIZE, 2 * count + 1))
     except ArpackError:
         return _all_eigenpairs(A, b, count)
     vectors = vectors - np.outer(b, b @ vectors)
     return values, vectors / la.norm(vectors, axis=0)
 
 
-def unit_vector(b: Any) -> Array:
+def unit_vector(b: ArrayLike) -> Floats:
     """`b` as a float64 vector of length one."""
-    b = np.asarray(b, dtype=np.float64)
-    if b.ndim != 1 or b.size < 2:
-        raise ValueError(f"b must be a vector of at least two numbers, got shape {b.shape}. Pass np.ones(n).")
-    size = float(np.abs(b).max())
+    vector = np.asarray(b, dtype=np.float64)
+    if vector.ndim != 1 or vector.size < 2:
+        raise ValueError(f"b must be a vector of at least two numbers, got shape {vector.shape}. Pass np.ones(n).")
+    size = float(np.abs(vector).max())
     if not 0 < size < math.inf:
         raise ValueError(f"b must be finite and not zero, got a largest entry of {size}. Pass np.ones(n).")
-    return b / size / la.norm(b / size)
+    return np.asarray(vector / size / la.norm(vector / size))
 
 
-def _all_eigenpairs(A: Array, b: Array, count: int) -> tuple[Array, Array]:
+def _all_eigenpairs(A: Floats, b: Floats, count: int) -> tuple[Floats, Floats]:
     """The same from a full decomposition, on an orthonormal basis of the complement of `b`."""
     basis = la.qr(b[:, None])[0][:, 1:]
     values, vectors = la.eigh(basis.T @ A @ basis, subset_by_index=[0, count - 1])
     return values, basis @ vectors
 
 
-def _start_vector(guess: Array, b: Array) -> Array:
+def _start_vector(guess: Floats | None, b: Floats) -> Floats:
     """A unit vector orthogonal to `b`: the guess with some of every direction added, or a fixed vector.
 
     From an exact eigenvector, which the last step's often is, Lanczos would see nothing else.
@@ -197,15 +197,15 @@ def _start_vector(guess: Array, b: Array) -> Array:
     return x / la.norm(x)
 
 
-def _checked_value(value: Any, t: int) -> float:
+def _checked_value(value: float, t: int) -> float:
     value = float(value)
     if not math.isfinite(value):
         raise ValueError(f"f must return a finite number, got {value} at step {t}. Check f on psd matrices of trace s.")
     return value
 
 
-def _checked_gradient(slope: Any, n: int, t: int) -> Array:
-    slope = np.asarray(slope, dtype=np.float64)
+def _checked_gradient(given: ArrayLike, n: int, t: int) -> Floats:
+    slope = np.asarray(given, dtype=np.float64)
     if slope.shape != (n, n):
         raise ValueError(f"gradient must return an array of shape {(n, n)}, got {slope.shape}.")
     if not np.isfinite(slope).all():

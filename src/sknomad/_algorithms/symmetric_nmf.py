@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.linalg as la
+from numpy.typing import ArrayLike, NDArray
 
-from .._numerics.arrays import Array, row_slices
+from .._numerics.arrays import row_slices
 from .._numerics.validation import check_integer, check_real, check_square, check_table
+
+Floats = NDArray[np.float64]
 
 # Up to this many rows a factored matrix is formed once; beyond, a block of rows at a time, again and again.
 FORM_BELOW = 5000
@@ -29,14 +32,14 @@ class SymmetricNMF:
     ((4, 2), True, (3,))
     """
 
-    Y: Array  # (n, rank) the best factor found, nonnegative
+    Y: Floats  # (n, rank) the best factor found, nonnegative
     error: float  # |A - Y Y'| / |A| in the Frobenius norm, with the negative entries of A set to 0
-    errors: Array  # (n_starts,) the same for every start
+    errors: Floats  # (n_starts,) the same for every start
     n_iter: int  # steps of the best start
 
 
 def symmetric_nmf(
-    A: Any,
+    A: ArrayLike,
     rank: int,
     *,
     factored: bool = False,
@@ -109,9 +112,9 @@ def symmetric_nmf(
 class _Clipped:
     """``max(A, 0)`` as an operator, with its mean and norm; a factored ``A`` of many rows is never formed whole."""
 
-    def __init__(self, A: Array, factored: bool):
+    def __init__(self, A: Floats, factored: bool):
         self.n = A.shape[0]
-        self.factor: Array = None
+        self.factor: Floats | None = None
         self.is_plain = False  # whether the factor needs no clipping
         if not factored:
             self.A = np.maximum(check_square(A, "A"), 0)
@@ -125,19 +128,19 @@ class _Clipped:
             square += float(np.vdot(block, block))
         self.mean, self.norm = total / self.n**2, math.sqrt(square)
 
-    def _blocks(self) -> Any:
+    def _blocks(self) -> Iterator[Floats]:
         if self.factor is None:
             yield self.A
             return
         for rows in row_slices(self.n, max(1, BLOCK_ENTRIES // self.n)):
             yield np.maximum(self.factor[rows] @ self.factor.T, 0)
 
-    def __matmul__(self, Y: Array) -> Array:
-        if self.is_plain:
+    def __matmul__(self, Y: Floats) -> Floats:
+        if self.factor is not None and self.is_plain:
             return self.factor @ (self.factor.T @ Y)
         return np.concatenate([block @ Y for block in self._blocks()])
 
-    def error(self, Y: Array) -> float:
+    def error(self, Y: Floats) -> float:
         """``|A - Y Y'| / |A|``; 0 for ``A = 0``, where nothing is left to fit."""
         if self.norm == 0:
             return 0.0
@@ -148,7 +151,7 @@ class _Clipped:
         return math.sqrt(max(square, 0.0)) / self.norm
 
 
-def _fit(A: _Clipped, Y: Array, p: float, step: float, tol: float, max_iter: int) -> tuple[Array, int]:
+def _fit(A: _Clipped, Y: Floats, p: float, step: float, tol: float, max_iter: int) -> tuple[Floats, int]:
     G = np.zeros_like(Y)
     X, steps = Y, 0
     while steps < max_iter:
@@ -162,7 +165,7 @@ def _fit(A: _Clipped, Y: Array, p: float, step: float, tol: float, max_iter: int
     return X, steps
 
 
-def _solve_and_clip(right: Array, Y: Array, p: float) -> Array:
+def _solve_and_clip(right: Floats, Y: Floats, p: float) -> Floats:
     """``[right (Y'Y + p I)^-1]_+``."""
     factor = la.cho_factor(Y.T @ Y + p * np.eye(Y.shape[1]), check_finite=False)
     return np.maximum(la.cho_solve(factor, right.T, check_finite=False).T, 0)

@@ -79,9 +79,7 @@ def _check_places(options: argparse.Namespace) -> None:
             raise ValueError(f"--{name} must name a file in an existing folder, got {str(path)!r}.")
 
 
-def _run(
-    options: argparse.Namespace, X: NDArray[np.float64], truth: NDArray[np.int64] | NDArray[np.str_] | None
-) -> int:
+def _run(options: argparse.Namespace, X: NDArray[np.number], truth: NDArray[np.int64] | NDArray[np.str_] | None) -> int:
     with GapBar() as bar:
         model = NOMAD(
             options.K,

@@ -1,4 +1,4 @@
-"""What a fit says of itself: a summary for people, the same for programs, and the files of a run."""
+"""What a fit reports: a summary for people, the same for programs, and the files of a run."""
 
 from __future__ import annotations
 
@@ -6,21 +6,41 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import NotRequired, TypedDict
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.metrics import adjusted_rand_score
 
-from .._estimators.nomad import NOMAD
+from .. import NOMAD
 from .._files.atomic import folder_written_whole
-from .._numerics.arrays import Array
 
 
-def summarise(model: NOMAD, truth: Array | None = None) -> dict[str, Any]:
-    """The result of a fit as a flat dictionary ready for JSON; unknown numbers are None."""
+class Summary(TypedDict):
+    """What a fit found and proved, ready for JSON; unknown numbers are None."""
+
+    n_samples: int
+    n_features: int
+    K: float
+    status: str
+    lower: float | None
+    upper: float | None
+    gap: float | None
+    tol: float
+    grade: str
+    unit: float
+    iterations: int
+    seconds: float
+    n_manifolds: int
+    manifold_sizes: list[int]
+    adjusted_rand_index: NotRequired[float]  # where true labels were given
+
+
+def summarise(model: NOMAD, truth: NDArray[np.int64] | NDArray[np.str_] | None = None) -> Summary:
+    """The result of a fit, compared with true labels where they are given."""
     proof, solution = model.certificate_, model.solution_
     sizes = np.bincount(model.labels_)
-    summary = {
+    summary: Summary = {
         "n_samples": int(model.labels_.size),
         "n_features": int(model.n_features_in_),
         "K": model.K_,
@@ -41,7 +61,7 @@ def summarise(model: NOMAD, truth: Array | None = None) -> dict[str, Any]:
     return summary
 
 
-def describe(summary: dict[str, Any]) -> str:
+def describe(summary: Summary) -> str:
     """The summary in plain words."""
     sizes = summary["manifold_sizes"]
     shown = ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
@@ -57,7 +77,9 @@ def describe(summary: dict[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def write_run(out: Path, model: NOMAD, summary: dict[str, Any], X: Array, *, overwrite: bool = False) -> list[Path]:
+def write_run(
+    out: Path, model: NOMAD, summary: Summary, X: NDArray[np.number], *, overwrite: bool = False
+) -> list[Path]:
     """Write all files of a run into `out`, which appears complete or not at all; return their paths."""
     check_out(out, overwrite=overwrite)
     writers: dict[str, Callable[[Path], None]] = {
@@ -94,7 +116,7 @@ def _write_points(path: Path, model: NOMAD) -> None:
     _write_text(path, "\n".join(lines))
 
 
-def _write_figure(path: Path, model: NOMAD, X: Array) -> None:
+def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:
     from .. import plot
 
     proof = model.certificate_

@@ -6,15 +6,18 @@ import argparse
 import sys
 import threading
 import time
+from collections import Counter
 from pathlib import Path
 from typing import Self
 
 from .. import reproduce
 from ..reproduce.registry import check_names
 from ..reproduce.runner import Outcome, State, Step
-from ..reproduce.store import read_json
+from ..reproduce.store import Report, read_report
 from .command import DONE, FAILED, INTERRUPTED, Commands, say
 from .progress_bar import ERASE_LINE, ProgressBar
+
+VERDICTS = ("holds", "differs", "fails")  # in the order in which they are counted
 
 
 def add_reproduce(commands: Commands) -> None:
@@ -68,33 +71,36 @@ def _exit_code(outcomes: list[Outcome], named: bool) -> int:
 def _listing() -> str:
     lines = []
     for name in reproduce.EXPERIMENTS:
-        module = reproduce.load(name)
-        needs = [*module.DATA, *(["a GPU"] if getattr(module, "NEEDS_GPU", False) else [])]
+        experiment = reproduce.load(name).EXPERIMENT
+        needs = [*experiment.data, *(["a GPU"] if experiment.needs_gpu else [])]
         remark = f"needs {', '.join(needs)}" if needs else ""
-        if getattr(module, "ONLY_WHEN_NAMED", False):
+        if experiment.only_when_named:
             remark = f"{remark}; only when named".lstrip("; ")
-        lines.append(f"{name:<16}{module.TITLE:<44}{remark}".rstrip())
+        lines.append(f"{name:<16}{experiment.title:<44}{remark}".rstrip())
     return "\n".join(lines) + "\n"
 
 
 def _summary(out: Path, outcomes: list[Outcome]) -> str:
     """Verdicts of the experiments asked for, and where the page is."""
-    lines, total = [], {"holds": 0, "differs": 0, "fails": 0}
-    for outcome in outcomes:
-        content = read_json(out / f"{outcome.name}.json")
-        if outcome.state in (State.FAILED, State.SKIPPED) or content is None:
-            continue
-        counts = dict.fromkeys(total, 0)
-        for claim in content["claims"]:
-            counts[claim["verdict"]] += 1
-            total[claim["verdict"]] += 1
-        gaps = [proof["gap"] for proof in content["certificates"] if proof["gap"] is not None]
-        proven = f"largest gap {max(gaps):.1e}" if gaps else ""
-        verdicts = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        lines.append(f"{outcome.name:<16}{content['seconds']:7.1f} s  {proven:<22}{verdicts}")
-    lines.append("claims: " + ", ".join(f"{count} {word}" for word, count in total.items()))
+    done = [outcome for outcome in outcomes if outcome.state in (State.COMPUTED, State.KEPT)]
+    reports = [report for outcome in done if (report := read_report(out / f"{outcome.name}.json")) is not None]
+    total = sum((_verdicts(report) for report in reports), Counter())
+    lines = [_line(report) for report in reports]
+    lines.append("claims: " + ", ".join(f"{total[word]} {word}" for word in VERDICTS))
     lines.append(f"page: {out / 'index.html'}")
     return "\n".join(lines) + "\n"
+
+
+def _line(report: Report) -> str:
+    gaps = [proof["gap"] for proof in report["certificates"] if proof["gap"] is not None]
+    proven = f"largest gap {max(gaps):.1e}" if gaps else ""
+    counts = _verdicts(report)
+    verdicts = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
+    return f"{report['name']:<16}{report['seconds']:7.1f} s  {proven:<22}{verdicts}"
+
+
+def _verdicts(report: Report) -> Counter[str]:
+    return Counter(claim["verdict"] for claim in report["claims"])
 
 
 class ExperimentsBar(ProgressBar):

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import cast
 from zipfile import BadZipFile
 
 import numpy as np
-
-from .._numerics.arrays import Array
+from numpy.typing import NDArray
 
 FORMATS = (".csv", ".tsv", ".npy", ".npz")
 
@@ -24,8 +24,8 @@ class TableError(ValueError):
 class Table:
     """A numeric table, with the label column kept apart."""
 
-    X: Array  # (n, d)
-    labels: Array | None  # (n,) values of the label column, as text
+    X: NDArray[np.number]  # (n, d)
+    labels: NDArray[np.str_] | None  # (n,) values of the label column, as text
 
 
 def read_table(
@@ -58,7 +58,7 @@ def read_table(
         raise TableError(f"FILE must be readable, got {str(path)!r}: {error.strerror or error}.") from error
 
 
-def _load_array(path: Path, key: str | None) -> Array:
+def _load_array(path: Path, key: str | None) -> NDArray[np.generic]:
     try:
         with path.open("rb") as file:
             loaded = np.load(file, allow_pickle=False)
@@ -71,7 +71,7 @@ def _load_array(path: Path, key: str | None) -> Array:
         ) from error
 
 
-def _pick(archive: Any, path: Path, key: str | None) -> Array:
+def _pick(archive: Mapping[str, NDArray[np.generic]], path: Path, key: str | None) -> NDArray[np.generic]:
     names = list(archive.keys())
     if key is None:
         key = names[0] if len(names) == 1 else "X"
@@ -80,9 +80,12 @@ def _pick(archive: Any, path: Path, key: str | None) -> Array:
     return archive[key]
 
 
-def _split_array(X: Array, path: Path, label_column: str | None) -> Table:
-    if X.ndim != 2 or not np.issubdtype(X.dtype, np.number):
-        raise TableError(f"FILE must hold a 2-D array of numbers, got shape {X.shape} of {X.dtype} in {path.name}.")
+def _split_array(array: NDArray[np.generic], path: Path, label_column: str | None) -> Table:
+    if array.ndim != 2 or not np.issubdtype(array.dtype, np.number):
+        raise TableError(
+            f"FILE must hold a 2-D array of numbers, got shape {array.shape} of {array.dtype} in {path.name}."
+        )
+    X = cast(NDArray[np.number], array)
     if label_column is None:
         return Table(X, None)
     index = _column_index(label_column, [str(j) for j in range(X.shape[1])])
@@ -90,6 +93,19 @@ def _split_array(X: Array, path: Path, label_column: str | None) -> Table:
 
 
 def _read_text(path: Path, delimiter: str, header: bool | None, label_column: str | None) -> Table:
+    rows = _cells(path, delimiter)
+    names = [str(j) for j in range(len(rows[0]))]
+    if header or (header is None and not all(_is_number(cell) for cell in rows[0])):
+        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
+    index = None if label_column is None else _column_index(label_column, names)
+    columns = [j for j in range(len(names)) if j != index]
+    data = [[_number(row[j], i, names[j], path) for j in columns] for i, row in _checked(rows, names, path)]
+    labels = None if index is None else np.array([row[index].strip() for row in rows])
+    return Table(np.array(data, dtype=np.float64).reshape(len(rows), len(columns)), labels)
+
+
+def _cells(path: Path, delimiter: str) -> list[list[str]]:
+    """Rows of a text file that are not empty."""
     try:
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -97,19 +113,10 @@ def _read_text(path: Path, delimiter: str, header: bool | None, label_column: st
     rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter) if any(cell.strip() for cell in row)]
     if not rows:
         raise TableError(f"FILE must hold a table, got the empty file {path.name}.")
-    names = [str(j) for j in range(len(rows[0]))]
-    if header or (header is None and not all(_is_number(cell) for cell in rows[0])):
-        names, rows = [cell.strip() for cell in rows[0]], rows[1:]
-    index = None if label_column is None else _column_index(label_column, names)
-    data = [
-        [_number(cell, i, names[j], path) for j, cell in enumerate(row) if j != index]
-        for i, row in _checked(rows, names, path)
-    ]
-    labels = None if index is None else np.array([row[index].strip() for row in rows])
-    return Table(np.array(data, dtype=np.float64).reshape(len(rows), len(names) - (index is not None)), labels)
+    return rows
 
 
-def _checked(rows: list[list[str]], names: list[str], path: Path) -> Any:
+def _checked(rows: list[list[str]], names: list[str], path: Path) -> Iterator[tuple[int, list[str]]]:
     for i, row in enumerate(rows):
         if len(row) != len(names):
             raise TableError(

@@ -1,4 +1,4 @@
-"""Files of others: looked for in a folder and a cache, else downloaded with their checksum."""
+"""Files that others published: looked for in a folder and a cache, else downloaded with their checksum."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from types import ModuleType
 from urllib.parse import urlsplit
 
 # Seconds to wait for a server to answer, and for the next piece of a file: a closed network may hang.
 TIMEOUTS = (5.0, 30.0)
-# Hosts that did not answer, and what came instead: they are not asked again by this process.
+# Hosts that did not answer, and the error instead: this process does not ask them again.
 _unreachable: dict[str, str] = {}
 
 
@@ -50,7 +50,7 @@ def locate(file: RemoteFile, what: str) -> Path:
     """The file on this machine, downloaded if need be, and intact."""
     path = next(iter(present(file)), None) or download(file, what)
     if file.sha256 is not None and hashlib.sha256(path.read_bytes()).hexdigest() != file.sha256:
-        raise damaged(path, "its SHA-256 is another")
+        raise damaged(path, "its SHA-256 differs from the published one")
     return path
 
 
@@ -100,7 +100,7 @@ def download(file: RemoteFile, what: str) -> Path:
                 )
             return target
         except (OSError, ValueError) as error:  # no network, no such file; not the file expected
-            if getattr(error, "errno", None) is not None:  # this machine's own trouble, a full disk for one
+            if getattr(error, "errno", None) is not None:  # trouble of this machine, such as a full disk
                 raise
             reasons.append(f"{host}: {type(error).__name__}")
             if isinstance(error, OSError) and getattr(error, "response", None) is None:
@@ -109,7 +109,7 @@ def download(file: RemoteFile, what: str) -> Path:
 
 
 @contextmanager
-def _quiet(pooch: Any) -> Iterator[None]:
+def _quiet(pooch: ModuleType) -> Iterator[None]:
     """Context in which pooch logs nothing: this library never prints."""
     logger = pooch.get_logger()
     before, logger.disabled = logger.disabled, True

@@ -1,4 +1,4 @@
-"""Data sets of others, as images: read from a folder or a cache, else downloaded, and always checked.
+"""Image data sets that others published: read from a folder or a cache, else downloaded, and always checked.
 
 `SKNOMAD_DATA` names a folder of your own with the files as listed at each function. What it lacks is looked for in the
 cache (`SKNOMAD_CACHE`, else the usual place of this system), and what that lacks is downloaded into it.
@@ -15,14 +15,14 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_random_state
 
 from .._numerics.validation import check_choice, check_integer
 from .download import DataDamagedError, DataUnavailableError, RemoteFile, damaged, download, locate, present
+from .sampler import RandomState
+from .shapes import generator_of
 from .sources import COIL20, COIL20_PIXELS, COIL100, MNIST, PIXELS, TEAPOTS, YALE
 
 __all__ = [
@@ -37,7 +37,7 @@ def _none() -> NDArray[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class Images:
-    """Images and what is known of each; what does not apply to them is empty.
+    """Images and what is known about each of them; fields that do not apply are empty.
 
     Examples
     --------
@@ -61,7 +61,7 @@ class Images:
 
 
 def fetch_mnist(
-    digit: int | None = None, n: int | None = None, *, split: str = "all", random_state: Any = None
+    digit: int | None = None, n: int | None = None, *, split: str = "all", random_state: RandomState = None
 ) -> Images:
     """Images of handwritten digits, 28 x 28, white on black: 60,000 to train and 10,000 to test.
 
@@ -72,10 +72,10 @@ def fetch_mnist(
     digit : int, optional
         Only images of this digit.
     n : int, optional
-        Only so many of them.
+        Number of images; by default all.
     split : {"all", "train", "test"}
-        Which part; "all" is first the one, then the other.
-    random_state : int, RandomState or None
+        Which part; "all" has the training images first, then the test images.
+    random_state : int, RandomState, Generator or None
         None takes the first `n`; anything else draws them at random without replacement.
 
     Returns
@@ -192,13 +192,13 @@ def fetch_coil100(objects: Sequence[int] = (14, 17, 52, 74)) -> Images:
     return _read_archive(COIL100, "COIL-100", pattern, objects, "objects")
 
 
-def _choose(indices: NDArray[np.intp], n: int, random_state: Any) -> NDArray[np.intp]:
+def _choose(indices: NDArray[np.intp], n: int, random_state: RandomState) -> NDArray[np.intp]:
     check_integer(n, "n", 1)
     if n > len(indices):
         raise ValueError(f"n must be at most {len(indices)}, the number of images, got {n}.")
     if random_state is None:
         return indices[:n]
-    return np.sort(check_random_state(random_state).permutation(indices)[:n])
+    return np.sort(generator_of(random_state).permutation(indices)[:n])
 
 
 def _read_idx(name: str, header: int) -> NDArray[np.uint8]:
@@ -209,7 +209,7 @@ def _read_idx(name: str, header: int) -> NDArray[np.uint8]:
         raise damaged(path, str(error)) from error
 
 
-def _read_mat(path: Path, name: str) -> Any:
+def _read_mat(path: Path, name: str) -> NDArray[np.float64] | NDArray[np.uint8]:
     from scipy.io import loadmat
 
     try:
@@ -276,7 +276,7 @@ def _decode(path: Path, archive: zipfile.ZipFile, name: str) -> NDArray[np.uint8
 def _check_pixels(path: Path, part: str, images: NDArray[np.uint8], known: dict[str, str]) -> None:
     """Compare with the pixels as they are known; parts that are not known pass."""
     if part in known and pixel_digest(images) != known[part]:
-        raise damaged(path, f"the pixels of {part} are others")
+        raise damaged(path, f"the pixels of {part} differ from the published ones")
 
 
 def pixel_digest(images: NDArray[np.uint8]) -> str:

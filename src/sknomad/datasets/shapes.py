@@ -85,7 +85,7 @@ def swiss_roll_3d(n_samples: int = 200, *, noise: float = 0.0, random_state: Ran
     >>> bool(np.allclose(np.hypot(X[:, 0], X[:, 2]), t))
     True
     """
-    rng = _generator(random_state)
+    rng = generator_of(random_state)
     X, t = make_swiss_roll(check_integer(n_samples, "n_samples", 2), random_state=rng)
     return _add_noise(X, noise, rng), t
 
@@ -249,11 +249,12 @@ def _labels(sizes: tuple[int, ...]) -> Labels:
 
 def _add_noise(X: Points, noise: float, random_state: RandomState) -> Points:
     scale = check_real(noise, "noise", 0.0, float_info.max, "a finite number >= 0")
-    rng = _generator(random_state)
+    rng = generator_of(random_state)
     return X + rng.normal(scale=scale, size=X.shape) if scale else X
 
 
-def _generator(random_state: RandomState) -> np.random.RandomState:
+def generator_of(random_state: RandomState) -> np.random.RandomState:
+    """The generator that draws for `random_state`, of scikit-learn's kind."""
     # scikit-learn knows no Generator; a RandomState around its bits advances it as its own draws would.
     if isinstance(random_state, np.random.Generator):
         return np.random.RandomState(random_state.bit_generator)

@@ -7,9 +7,9 @@ Matplotlib is optional and imported only when something is drawn.
 
 from .overview_figure import overview
 from .panels import affinity, convergence, embedding, scatter_data
-from .style import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL, point_colours, style
+from .style import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL, colour_map, point_colours, style
 
 __all__ = [
-    "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "affinity", "convergence",
-    "embedding", "overview", "point_colours", "scatter_data", "style",
+    "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "affinity", "colour_map",
+    "convergence", "embedding", "overview", "point_colours", "scatter_data", "style",
 ]  # fmt: skip

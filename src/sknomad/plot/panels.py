@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,7 +92,9 @@ def embedding(
         return scatter(axes_or_new(ax), points, point_colours(labels, parameter, cyclic=cyclic))
 
 
-def scatter_data(X: ArrayLike, labels: Column = None, **options: Any) -> Axes:
+def scatter_data(
+    X: ArrayLike, labels: Column = None, parameter: Column = None, *, cyclic: bool = False, ax: Axes | None = None
+) -> Axes:
     """Scatter of data of any dimension, beyond two by principal components.
 
     Parameters
@@ -101,8 +103,12 @@ def scatter_data(X: ArrayLike, labels: Column = None, **options: Any) -> Axes:
         The data.
     labels : array of shape (n,), optional
         Give the hue.
-    **options
-        Those of `embedding`.
+    parameter : array of shape (n,), optional
+        Gives the lightness, or without labels the hue.
+    cyclic : bool, default=False
+        Whether the parameter is an angle.
+    ax : Axes, optional
+        Where to draw; None makes a figure.
 
     Returns
     -------
@@ -115,7 +121,7 @@ def scatter_data(X: ArrayLike, labels: Column = None, **options: Any) -> Axes:
     >>> ax.collections[0].get_offsets().shape
     (5, 2)
     """
-    return embedding(plane(np.asarray(X, dtype=np.float64)), labels, **options)
+    return embedding(plane(np.asarray(X, dtype=np.float64)), labels, parameter, cyclic=cyclic, ax=ax)
 
 
 def convergence(trace: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,8 +11,10 @@ from . import FAINT, INK, MUTED, PALETTE, style
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from .. import NOMADPath
 
-def draw_path(path: Any) -> Figure:
+
+def draw_path(path: NOMADPath) -> Figure:
     """Four panels above one another against ``K``: bounds, parts, modes, stability and clarity."""
     with style():
         # Inside the style: without matplotlib it is what says how to get it.
@@ -48,5 +50,5 @@ def draw_path(path: Any) -> Figure:
     return figure
 
 
-def _largest_gap(path: Any) -> float:
+def _largest_gap(path: NOMADPath) -> float:
     return max(proof.gap for proof in path.certificates)

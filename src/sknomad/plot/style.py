@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import TYPE_CHECKING, Any
+from types import ModuleType
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
 
 Array = NDArray[np.float64]
 Column = ArrayLike | None
@@ -54,7 +56,8 @@ def style() -> AbstractContextManager[None]:
     ...     matplotlib.rcParams["axes.spines.top"]
     False
     """
-    return matplotlib_module().rc_context(_STYLE)
+    context: AbstractContextManager[None] = matplotlib_module().rc_context(_STYLE)
+    return context
 
 
 def point_colours(labels: Column, parameter: Column = None, *, cyclic: bool = False) -> Array:
@@ -109,12 +112,28 @@ def axes_or_new(ax: Axes | None) -> Axes:
     return ax or matplotlib_module(".figure").Figure(figsize=(3.4, 3.4), layout="constrained").add_subplot()
 
 
-def colour_map(stops: tuple[str, ...]) -> Any:
-    """A colour map through the given colours."""
-    return matplotlib_module(".colors").LinearSegmentedColormap.from_list("sknomad", stops)
+def colour_map(stops: Sequence[str]) -> LinearSegmentedColormap:
+    """A colour map through the given colours.
+
+    Parameters
+    ----------
+    stops : tuple of str
+        Colours from one end to the other, as hexadecimal codes.
+
+    Returns
+    -------
+    Colormap
+        Of matplotlib.
+
+    Examples
+    --------
+    >>> colour_map(("#ffffff", "#000000"))(1.0)[:3]
+    (np.float64(0.0), np.float64(0.0), np.float64(0.0))
+    """
+    return matplotlib_module(".colors").LinearSegmentedColormap.from_list("sknomad", list(stops))
 
 
-def matplotlib_module(submodule: str = "") -> Any:
+def matplotlib_module(submodule: str = "") -> ModuleType:
     """A module of matplotlib, or a sentence on how to get it."""
     try:
         importlib.import_module("matplotlib")

@@ -1,22 +1,19 @@
 """The paper's experiments, each a module with ``compute``, ``draw`` and ``claims``.
 
-A module ``some_name.py`` is the experiment ``some-name``. It has
+A module ``experiments/some_name.py`` is the experiment ``some-name``. It has
 
-* ``TITLE``, ``CAPTION``: a few words, and one to three plain sentences;
-* ``DATA``: names of the data sets it needs, of ``"mnist"``, ``"teapots"``, ``"yale"``, ``"coil100"``;
-* ``SEED``: of all its random numbers;
-* ``compute(quick, device="auto")``: everything that takes time, as a dictionary of arrays (see `Record`);
+* ``EXPERIMENT``: an `Experiment`, with title, caption, and what it needs;
+* ``compute(record, quick)``: everything that takes time; it keeps its arrays on a `Record`;
 * ``draw(arrays)``: the figure, from the arrays alone; decorated with `styled`;
-* ``claims(arrays)``: what the paper says and whether it holds, a list of `Claim`;
-* optionally ``NEEDS_GPU = True``, ``ONLY_WHEN_NAMED = True`` (left out of ``--all``), and ``SECONDS = (full, quick)``,
-  roughly what it takes on two cores, for the forecast of the time left.
+* ``claims(arrays)``: what the paper says and whether it holds, a list of `Claim`.
 """
 
 from __future__ import annotations
 
 from .claims import Claim, Verdict
+from .experiment import Experiment
 from .record import Record
 from .registry import EXPERIMENTS, load
 from .runner import Outcome, run_experiments
 
-__all__ = ["EXPERIMENTS", "Claim", "Outcome", "Record", "Verdict", "load", "run_experiments"]
+__all__ = ["EXPERIMENTS", "Claim", "Experiment", "Outcome", "Record", "Verdict", "load", "run_experiments"]

@@ -1,11 +1,12 @@
-"""What an experiment says of the paper: a sentence, our number, and whether it holds here."""
+"""What an experiment says about the paper: a sentence, our number, and whether it holds here."""
 
 from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+
+import numpy as np
 
 
 class Verdict(enum.Enum):
@@ -64,11 +65,11 @@ class Claim:
 
     @classmethod
     def from_json(cls, fields: Mapping[str, str]) -> Claim:
-        """The claim of which `to_json` made `fields`."""
+        """The claim that `to_json` turned into `fields`."""
         return cls(fields["sentence"], fields["number"], Verdict(fields["verdict"]), fields["why"])
 
 
-def judge(sentence: str, number: str, holds: Any, why: str, otherwise: Verdict = Verdict.FAILS) -> Claim:
+def judge(sentence: str, number: str, holds: bool | np.bool_, why: str, otherwise: Verdict = Verdict.FAILS) -> Claim:
     """A claim that holds, or else fails (or `otherwise`) for the reason `why`.
 
     Examples

@@ -35,11 +35,11 @@ def draw_cone(
         Degrees between axis and side.
     colour : colour of rays and rim
     turn : float
-        Degrees of the axis, 90 is up.
+        Direction of the axis in degrees; 90 points up.
     length : float
-        Of the sides.
+        Length of the sides.
     rays : int
-        Vectors drawn.
+        Number of vectors drawn.
     text, text_side : str, float
         Written beyond the rim, at this share of its half width from the axis.
     """

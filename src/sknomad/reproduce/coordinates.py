@@ -1,15 +1,13 @@
-"""Points in as few dimensions as their number allows: nothing here depends on more than their distances."""
+"""Points in as few dimensions as their number allows: the experiments depend on distances only."""
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 
-def in_few_dimensions(X: Any) -> NDArray[np.float64]:
-    """Points with the distances of the rows of `X`, about their mean, in at most n dimensions.
+def in_few_dimensions(points: ArrayLike) -> NDArray[np.float64]:
+    """Points with the distances of the rows of `points`, about their mean, in at most n dimensions.
 
     Images have many more pixels than there are images, and every product with them costs accordingly.
 
@@ -21,7 +19,7 @@ def in_few_dimensions(X: Any) -> NDArray[np.float64]:
     >>> Y.shape, bool(np.allclose(pdist(X), pdist(Y)))
     ((4, 4), True)
     """
-    X = np.asarray(X, dtype=np.float64)
+    X = np.asarray(points, dtype=np.float64)
     X = X - X.mean(axis=0)
     if X.shape[1] <= X.shape[0]:
         return X

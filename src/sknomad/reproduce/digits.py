@@ -1,8 +1,9 @@
-"""Images of one digit: the experiment behind ``mnist-1`` and ``mnist-2``."""
+"""Images of one digit: the study behind ``mnist-1`` and ``mnist-2``."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +12,7 @@ from numpy.typing import NDArray
 from .. import datasets
 from ..plot import point_colours
 from .claims import Claim, Verdict, judge
-from .figure_parts import matrix, mosaic, scatter, thumbnails
+from .figure_parts import matrix, mosaic, scatter, styled, thumbnails
 from .measure import explained, nearest, principal_plane, purity, strongest
 from .record import Arrays, Record
 
@@ -22,54 +23,60 @@ K = 16
 SIZES = (500, 250)  # images, in full and quick
 
 
-def compute_digit(digit: int, quick: bool, device: str, seed: int) -> Arrays:
-    """Solve for images of one digit drawn at random, and measure what is in them."""
-    record = Record(seed=seed, device=device)
-    digits = datasets.fetch_mnist(digit, SIZES[quick], random_state=seed)
-    solution = record.solve(f"digit {digit}", digits.data, K, 1e-3)
-    record["images"], record["Q"], record["embedding"] = digits.images, solution.Q, solution.embedding()
-    record["plane"] = principal_plane(digits.data)
-    for name, values in features(digits.images).items():
-        record[f"feature/{name}"] = values
-    return record.arrays()
+@dataclass(frozen=True)
+class DigitStudy:
+    """The experiment with images of one digit."""
 
+    digit: int
+    sentences: Mapping[str, str]  # what is claimed of each feature
+    feature: str = "slant"  # that colours the points and sorts the rows of Q
 
-def draw_digit(arrays: Arrays, feature: str, order: str) -> Figure:
-    """Draw principal components, matrix, and embedding with the images; coloured and sorted by features."""
-    drawn, axes = mosaic(["accc", "bccc"], [2.3, 2.3])
-    colours = point_colours(None, _ranks(arrays[f"feature/{feature}"]))
-    scatter(axes["a"], arrays["plane"], colours)
-    axes["a"].set_title("Principal components")
-    rows, clip = np.argsort(arrays[f"feature/{order}"]), float(np.quantile(arrays["Q"].diagonal(), 0.75))
-    matrix(axes["b"], arrays["Q"][np.ix_(rows, rows)], title=f"$Q$, sorted by {order}", largest=clip)
-    points = arrays["embedding"]
-    scatter(axes["c"], points, colours, size=8)
-    thumbnails(axes["c"], points, 255 - arrays["images"], height=0.062, colours=colours, apart=1.12)
-    axes["c"].set_title(f"Leading eigenvectors of $Q$; colour is {feature}")
-    return drawn
+    def compute(self, record: Record, quick: bool) -> None:
+        """Solve for images drawn at random without replacement, and measure what is in them."""
+        digits = datasets.fetch_mnist(self.digit, SIZES[quick], random_state=record.seed)
+        solution = record.solve(f"digit {self.digit}", digits.data, K, 1e-3)
+        record["images"], record["Q"], record["embedding"] = digits.images, solution.Q, solution.embedding()
+        record["plane"] = principal_plane(digits.data)
+        for name, values in features(digits.images).items():
+            record[f"feature/{name}"] = values
 
+    @styled
+    def draw(self, arrays: Arrays) -> Figure:
+        """Draw principal components, matrix, and embedding with the images."""
+        drawn, axes = mosaic(["accc", "bccc"], [2.3, 2.3])
+        values, points = arrays[f"feature/{self.feature}"], arrays["embedding"]
+        colours = point_colours(None, _ranks(values))
+        scatter(axes["a"], arrays["plane"], colours)
+        axes["a"].set_title("Principal components")
+        rows, clip = np.argsort(values), float(np.quantile(arrays["Q"].diagonal(), 0.75))
+        matrix(axes["b"], arrays["Q"][np.ix_(rows, rows)], title=f"$Q$, sorted by {self.feature}", largest=clip)
+        scatter(axes["c"], points, colours, size=8)
+        thumbnails(axes["c"], points, 255 - arrays["images"], height=0.062, colours=colours, apart=1.12)
+        axes["c"].set_title(f"Leading eigenvectors of $Q$; colour is {self.feature}")
+        return drawn
 
-def feature_claims(arrays: Arrays, sentences: Mapping[str, str]) -> list[Claim]:
-    """Whether neighbours in the embedding agree on each feature, beside those in ``Q`` and in principal components."""
-    count = round(len(arrays["Q"]) / K)
-    ours, theirs = (nearest(arrays[name], count) for name in ("embedding", "plane"))
-    in_Q = strongest(arrays["Q"], count)
-    rows = []
-    for feature, sentence in sentences.items():
-        values = arrays[f"feature/{feature}"]
-        here, there, kernel = (explained(neighbours, values) for neighbours in (ours, theirs, in_Q))
-        third = purity(ours, _ranks(values) * 3 // len(values))
-        rows.append(
-            judge(
-                sentence,
-                f"{count} neighbours in the embedding explain {here:.0%} of the variance of {feature} (those in Q "
-                f"{kernel:.0%}, in two principal components {there:.0%}); {third:.0%} lie in the same third",
-                here >= 0.3,
-                f"Two eigenvectors show little of {feature}, but Q knows it: its own neighbours explain {kernel:.0%}.",
-                Verdict.DIFFERS if kernel >= 0.3 else Verdict.FAILS,
+    def claims(self, arrays: Arrays) -> list[Claim]:
+        """Judge whether neighbours in the embedding agree on each feature, beside those in ``Q`` and in the plane."""
+        count = round(len(arrays["Q"]) / K)
+        ours, theirs = (nearest(arrays[name], count) for name in ("embedding", "plane"))
+        in_Q = strongest(arrays["Q"], count)
+        rows = []
+        for feature, sentence in self.sentences.items():
+            values = arrays[f"feature/{feature}"]
+            here, there, kernel = (explained(neighbours, values) for neighbours in (ours, theirs, in_Q))
+            third = purity(ours, _ranks(values) * 3 // len(values))
+            rows.append(
+                judge(
+                    sentence,
+                    f"{count} neighbours in the embedding explain {here:.0%} of the variance of {feature} (those in Q "
+                    f"{kernel:.0%}, in two principal components {there:.0%}); {third:.0%} lie in the same third",
+                    here >= 0.3,
+                    f"Two eigenvectors show little of {feature}, but Q knows it: its own neighbours explain "
+                    f"{kernel:.0%}.",
+                    Verdict.DIFFERS if kernel >= 0.3 else Verdict.FAILS,
+                )
             )
-        )
-    return rows
+        return rows
 
 
 def features(images: NDArray[np.uint8]) -> dict[str, NDArray[np.float64]]:

@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ..plot import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL
+from ..plot import CYCLIC, DIVERGING, FAINT, INK, MUTED, PALETTE, SEQUENTIAL, colour_map
 from .figure_style import WIDTHS, styled
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
+    from matplotlib.image import AxesImage
 
 __all__ = [
     "CYCLIC", "DIVERGING", "FAINT", "INK", "MUTED", "PALETTE", "SEQUENTIAL", "colour_map", "curve", "figure", "label",
-    "matrix", "mosaic", "note", "scatter", "stacked", "styled", "thumbnails",
+    "matrix", "mosaic", "scatter", "stacked", "styled", "thumbnails",
 ]  # fmt: skip
+
+# One colour for all points, or one for each: names, RGBA rows, or numbers for a colour map.
+Colours: TypeAlias = str | Sequence[str] | NDArray[np.float64]
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
@@ -74,7 +78,7 @@ def stacked(
 ) -> tuple[Figure, dict[str, Axes]]:
     """A figure of rows with different numbers of panels, and its axes by letter, row by row. Heights are in inches."""
     drawn = _empty(width, row_heights)
-    parts: Any = drawn.subfigures(len(counts), 1, squeeze=False, height_ratios=list(row_heights))
+    parts = drawn.subfigures(len(counts), 1, squeeze=False, height_ratios=list(row_heights))
     panels = [
         ax
         for part, count in zip(parts[:, 0], counts, strict=True)
@@ -104,7 +108,12 @@ def label(ax: Axes, letter: str) -> None:
 
 
 def scatter(
-    ax: Axes, points: ArrayLike, colours: Any = PALETTE[0], *, size: float | None = None, **options: Any
+    ax: Axes,
+    points: ArrayLike,
+    colours: Colours = PALETTE[0],
+    *,
+    size: float | NDArray[np.float64] | None = None,
+    **options: Any,
 ) -> None:
     """Points at equal scales without axes; the panel is a square."""
     points = np.asarray(points, dtype=np.float64)
@@ -128,10 +137,10 @@ def matrix(
     title: str = "",
     largest: float | None = None,
     blocks: Sequence[int] = (),
-) -> Any:
+) -> AxesImage:
     """Heat map of a matrix, white at zero; with `signed`, green below zero and purple above.
 
-    Lines before the rows and columns `blocks` part it.
+    Dashed lines before the rows and columns in `blocks` divide it.
     """
     entries = np.asarray(entries, dtype=np.float64)
     high = float(np.abs(entries).max()) if largest is None else largest
@@ -148,25 +157,13 @@ def matrix(
     return image
 
 
-def note(ax: Axes, text: str, place: str = "lower left", **options: Any) -> None:
-    """A short remark in a corner of a panel."""
-    vertical, horizontal = place.split()
-    x, y = (
-        {"left": 0.02, "right": 0.98, "centre": 0.5}[horizontal],
-        {"lower": 0.02, "upper": 0.98, "middle": 0.5}[vertical],
-    )
-    align = {"centre": "center"}.get(horizontal, horizontal)
-    rise = {"lower": "bottom", "upper": "top", "middle": "center"}[vertical]
-    ax.text(x, y, text, transform=ax.transAxes, ha=align, va=rise, color=options.pop("color", MUTED), size=7, **options)
-
-
 def thumbnails(
     ax: Axes,
     points: ArrayLike,
     images: ArrayLike,
     *,
     height: float = 0.1,
-    colours: Any = None,
+    colours: Colours | None = None,
     apart: float = 1.05,
     most: int = 200,
     centre: ArrayLike = (0.0, 0.0),
@@ -182,16 +179,18 @@ def thumbnails(
     images : array of shape (n, h, w) or (n, h, w, 3)
         Grey levels or colours, uint8 or in [0, 1]; grey ones are drawn dark on white where they are so.
     height : float
-        Of an image, as a share of the panel's side.
+        Height of an image, as a share of the panel's side.
     colours : sequence of colours, optional
-        Of the frames, one per point; no frames if left out.
+        Colours of the frames, one per point; no frames if left out.
     apart : float
         Least distance between images, in image sizes.
     most : int
-        Most images.
+        Largest number of images.
     centre, outwards : array of shape (2,), float
         Move images away from `centre` by this share of the panel's side, with a line to their point.
     """
+    from matplotlib.patches import Rectangle
+
     points, pictures = np.asarray(points, dtype=np.float64), np.asarray(images)
     side = float(np.ptp(ax.get_xlim()))
     tall = height * side
@@ -207,18 +206,11 @@ def thumbnails(
         frame = (x - wide / 2, x + wide / 2, y - tall / 2, y + tall / 2)
         ax.imshow(pictures[index], extent=frame, cmap="gray", zorder=3, aspect="equal", interpolation="antialiased")
         if colours is not None:
-            edge = {"fill": False, "edgecolor": colours[index], "linewidth": 0.9, "zorder": 4}
-            ax.add_patch(_rectangle((frame[0], frame[2]), wide, tall, **edge))
+            corner, edge = (frame[0], frame[2]), colours[index]
+            ax.add_patch(Rectangle(corner, wide, tall, fill=False, edgecolor=edge, linewidth=0.9, zorder=4))
     reach = 0.5 * np.array([wide, tall])
     _open_square(ax, np.vstack([points, places[shown] - reach, places[shown] + reach]), 0.01)
     return shown
-
-
-def colour_map(stops: Sequence[str]) -> Any:
-    """Continuous colours through `stops`, such as `SEQUENTIAL`, `DIVERGING` or `CYCLIC`."""
-    from matplotlib.colors import LinearSegmentedColormap
-
-    return LinearSegmentedColormap.from_list("sknomad", list(stops))
 
 
 def _spread_out(places: NDArray[np.float64], size: NDArray[np.float64], most: int) -> NDArray[np.intp]:
@@ -243,9 +235,3 @@ def _open_square(ax: Axes, points: NDArray[np.float64], margin: float) -> None:
     middle, half = (low + high) / 2, (0.5 + margin) * (float((high - low).max()) or 1.0)
     ax.set(xlim=(middle[0] - half, middle[0] + half), ylim=(middle[1] - half, middle[1] + half))
     ax.set(aspect="equal", xticks=[], yticks=[], frame_on=False)
-
-
-def _rectangle(*arguments: Any, **options: Any) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle(*arguments, **options)

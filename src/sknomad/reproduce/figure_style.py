@@ -7,14 +7,17 @@ import importlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, ParamSpec
 
 from .. import plot
+from .experiment import ExperimentModule
 from .record import Arrays
 from .store import result_file
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
+
+Given = ParamSpec("Given")
 
 # Inches: one column of a journal, and both with the gutter. Type is set for these, so figures are never scaled down.
 WIDTHS = {"column": 3.4, "page": 7.0}
@@ -55,18 +58,18 @@ def look() -> Iterator[None]:
         yield
 
 
-def styled(draw: Callable[..., Figure]) -> Callable[..., Figure]:
+def styled(draw: Callable[Given, Figure]) -> Callable[Given, Figure]:
     """Decorator of ``draw`` functions: they draw in the style of these figures, whoever calls them."""
 
     @functools.wraps(draw)
-    def drawn(*arguments: Any, **options: Any) -> Figure:
+    def drawn(*arguments: Given.args, **options: Given.kwargs) -> Figure:
         with look():
             return draw(*arguments, **options)
 
     return drawn
 
 
-def draw_figure(module: Any, arrays: Arrays) -> Figure:
+def draw_figure(module: ExperimentModule, arrays: Arrays) -> Figure:
     """The figure of an experiment, drawn in the common style."""
     with look():
         return module.draw(arrays)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils.extmath import svd_flip
@@ -64,13 +62,13 @@ def strongest(Q: Array, count: int) -> NDArray[np.intp]:
     return np.argsort(-weights, axis=1, kind="stable")[:, :count]
 
 
-def purity(neighbours: NDArray[np.intp], target: NDArray[Any]) -> float:
+def purity(neighbours: NDArray[np.intp], target: NDArray[np.int64] | NDArray[np.float64]) -> float:
     """Share of neighbours that have the target of their point."""
     return float(np.mean(target[neighbours] == target[:, None]))
 
 
 def explained(neighbours: NDArray[np.intp], values: Array) -> float:
-    """Share of the variance of `values` that the mean over a point's neighbours, itself not among them, explains.
+    """Share of the variance of `values` explained by the mean over a point's neighbours, without itself.
 
     Examples
     --------

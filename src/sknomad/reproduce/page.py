@@ -7,12 +7,15 @@ from collections import Counter
 from collections.abc import Mapping
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .claims import Verdict
 from .figure_style import DPI
 from .registry import EXPERIMENTS
-from .store import read_json, write_text
+from .store import Report, read_report, write_text
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
 
 TEMPLATE = "page.html.jinja"
 # Pixels of the screen per inch of a figure: type of 7 points is then easy to read.
@@ -22,11 +25,11 @@ SCREEN = 120
 def write_page(folder: Path, not_run: Mapping[str, str] | None = None) -> None:
     """Write the page of all experiments whose files lie in `folder`.
 
-    `not_run` has the reasons why others were not run; those whose files are there all the same are left out.
+    `not_run` says why others were not run; those whose files are there from an earlier run are shown all the same.
     """
     finished = [entry for name in EXPERIMENTS if (entry := _entry(folder, name)) is not None]
     names = {entry["name"] for entry in finished}
-    verdicts = Counter(claim["verdict"] for entry in finished for claim in entry["claims"])
+    verdicts = sum((entry["verdicts"] for entry in finished), Counter())
     gaps = [entry["worst_gap"] for entry in finished if entry["worst_gap"] is not None]
     template = _environment().from_string(files(__package__).joinpath(TEMPLATE).read_text(encoding="utf-8"))
     page = template.render(
@@ -47,21 +50,31 @@ def check_can_write() -> None:
     _environment()
 
 
-def _entry(folder: Path, name: str) -> dict[str, Any] | None:
-    """What the page says of one experiment, or None if it is not finished."""
-    content = read_json(folder / f"{name}.json")
+class Entry(Report):
+    """What the page says about one experiment."""
+
+    worst_gap: float | None  # of its certificates
+    width: int  # pixels of the figure
+    height: int
+    shown_width: int  # pixels on the screen
+    verdicts: Counter[str]
+    files: list[str]  # to be downloaded
+
+
+def _entry(folder: Path, name: str) -> Entry | None:
+    """What the page says about one experiment, or None if it is not finished."""
+    report = read_report(folder / f"{name}.json")
     size = _png_size(folder / f"{name}.png")
-    if content is None or size is None or not {"claims", "certificates", "quick"} <= content.keys():
+    if report is None or size is None:
         return None
-    gaps = [proof["gap"] for proof in content["certificates"]]
+    gaps = [proof["gap"] for proof in report["certificates"] if proof["gap"] is not None]
     return {
-        **content,
-        "name": name,
-        "worst_gap": None if not gaps else max((gap for gap in gaps if gap is not None), default=None),
+        **report,
+        "worst_gap": max(gaps, default=None),
         "width": size[0],
         "height": size[1],
         "shown_width": round(size[0] * SCREEN / DPI),
-        "verdicts": Counter(claim["verdict"] for claim in content["claims"]),
+        "verdicts": Counter(claim["verdict"] for claim in report["claims"]),
         "files": [f"{name}.{kind}" for kind in ("svg", "png", "npz", "json") if (folder / f"{name}.{kind}").exists()],
     }
 
@@ -76,7 +89,7 @@ def _png_size(path: Path) -> tuple[int, int] | None:
     return struct.unpack(">II", header[16:24]) if header[:8] == b"\x89PNG\r\n\x1a\n" and len(header) == 24 else None
 
 
-def _environment() -> Any:
+def _environment() -> Environment:
     try:
         from jinja2 import Environment
     except ImportError as error:

@@ -1,4 +1,4 @@
-"""Other methods that map points to the plane, by name and all called alike: what NOMAD's geodesics are held against."""
+"""Other methods that map points to the plane, all called alike: NOMAD's geodesics are compared with theirs."""
 
 from __future__ import annotations
 
@@ -9,19 +9,28 @@ import warnings
 from collections.abc import Callable, Iterator
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
 Points = NDArray[np.float64]
 
-# Name -> what makes the estimator for a number of neighbours and a seed.
-Maker = Callable[[int, int], Any]
+
+class Embedder(Protocol):
+    """An estimator that maps points to the plane."""
+
+    def fit_transform(self, X: Points) -> Points:
+        """Coordinates of the points."""
+        ...
+
+
+# What makes an estimator, from a number of neighbours and a seed.
+Maker = Callable[[int, int], Embedder]
 
 
 def _locally_linear(method: str) -> Maker:
-    def make(n_neighbors: int, seed: int) -> Any:
+    def make(n_neighbors: int, seed: int) -> Embedder:
         from sklearn.manifold import LocallyLinearEmbedding
 
         # Dense: the sparse solver does not converge where the graph falls apart.
@@ -32,29 +41,29 @@ def _locally_linear(method: str) -> Maker:
     return make
 
 
-def _isomap(n_neighbors: int, seed: int) -> Any:
+def _isomap(n_neighbors: int, seed: int) -> Embedder:
     from sklearn.manifold import Isomap
 
     return Isomap(n_neighbors=n_neighbors, eigen_solver="dense")
 
 
-def _spectral(n_neighbors: int, seed: int) -> Any:
+def _spectral(n_neighbors: int, seed: int) -> Embedder:
     from sklearn.manifold import SpectralEmbedding
 
     return SpectralEmbedding(affinity="nearest_neighbors", n_neighbors=n_neighbors, random_state=seed)
 
 
-def _tsne(n_neighbors: int, seed: int) -> Any:
+def _tsne(n_neighbors: int, seed: int) -> Embedder:
     from sklearn.manifold import TSNE
 
     return TSNE(perplexity=n_neighbors, init="pca", random_state=seed)
 
 
-def _umap(n_neighbors: int, seed: int) -> Any:
+def _umap(n_neighbors: int, seed: int) -> Embedder:
     return import_module("umap").UMAP(n_neighbors=n_neighbors, random_state=seed, n_jobs=1)
 
 
-def _pacmap(n_neighbors: int, seed: int) -> Any:
+def _pacmap(n_neighbors: int, seed: int) -> Embedder:
     return import_module("pacmap").PaCMAP(n_neighbors=n_neighbors, random_state=seed, apply_pca=False)
 
 
@@ -68,7 +77,7 @@ PEERS: dict[str, Maker] = {
     "UMAP": _umap,
     "PaCMAP": _pacmap,
 }
-# Those that need a package of their own, and its name.
+# Methods that need a package of their own, and its name.
 OPTIONAL = {"UMAP": "umap", "PaCMAP": "pacmap"}
 
 

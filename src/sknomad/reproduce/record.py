@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping
-from typing import Any
+from typing import Any, Literal, TypeAlias, TypedDict, cast, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -16,7 +15,24 @@ from ..solvers import Auto
 Arrays = dict[str, NDArray[Any]]
 
 PREFIX = "certificate/"
-FIELDS = ("K", "n", "lower", "upper", "gap", "grade", "seconds", "iterations")
+
+
+class Proof(TypedDict):
+    """A certificate on record, as plain numbers; in a file those that are not finite are None."""
+
+    name: str  # of the solve
+    K: float
+    n: int
+    lower: float | None
+    upper: float | None
+    gap: float | None
+    grade: str
+    seconds: float
+    iterations: int
+
+
+Field: TypeAlias = Literal["K", "n", "lower", "upper", "gap", "grade", "seconds", "iterations"]
+FIELDS: tuple[Field, ...] = get_args(Field)
 
 
 class Record:
@@ -57,7 +73,7 @@ class Record:
     def __getitem__(self, name: str) -> NDArray[Any]:
         return self._arrays[name]
 
-    def solve(self, name: str, data: Any, K: float, tol: float = 1e-3, **options: Any) -> Solution:
+    def solve(self, name: str, data: ArrayLike | Gram, K: float, tol: float = 1e-3, **options: Any) -> Solution:
         """Solve for points or a `Gram`, and keep the certificate under `name`.
 
         `options` are those of `sknomad.solve`. A gap above `tol` raises no warning here: the certificate tells.
@@ -76,19 +92,19 @@ class Record:
         self, name: str, problem: KMeansSDP, certificate: Certificate, seconds: float, iterations: int
     ) -> None:
         """Keep a certificate that came about in another way than through `solve`."""
-        proof = certificate
-        values: tuple[Any, ...] = (
-            problem.K,
-            problem.n,
-            proof.lower,
-            proof.upper,
-            proof.gap,
-            proof.grade,
-            seconds,
-            iterations,
-        )
-        for field, value in zip(FIELDS, values, strict=True):
-            self[f"{PREFIX}{name}/{field}"] = value
+        proof: Proof = {
+            "name": name,
+            "K": problem.K,
+            "n": problem.n,
+            "lower": certificate.lower,
+            "upper": certificate.upper,
+            "gap": certificate.gap,
+            "grade": certificate.grade,
+            "seconds": seconds,
+            "iterations": iterations,
+        }
+        for field in FIELDS:
+            self._arrays[f"{PREFIX}{name}/{field}"] = np.asarray(proof[field])
 
     def arrays(self) -> Arrays:
         """All arrays by name."""
@@ -104,7 +120,7 @@ def _rotated(X: NDArray[np.float64]) -> NDArray[np.float64]:
     return left * singular
 
 
-def certificates(arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
+def certificates(arrays: Arrays) -> list[Proof]:
     """The certificates among `arrays`, one dictionary of plain numbers each, in the order of the solves.
 
     Examples
@@ -115,4 +131,5 @@ def certificates(arrays: Mapping[str, NDArray[Any]]) -> list[dict[str, Any]]:
     4
     """
     names = [key[len(PREFIX) : -2] for key in arrays if key.startswith(PREFIX) and key.endswith("/K")]
-    return [{"name": name} | {field: arrays[f"{PREFIX}{name}/{field}"].item() for field in FIELDS} for name in names]
+    rows = [{"name": name} | {field: arrays[f"{PREFIX}{name}/{field}"].item() for field in FIELDS} for name in names]
+    return cast(list[Proof], rows)

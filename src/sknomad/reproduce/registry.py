@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from pathlib import Path
-from typing import Any
+from typing import cast
+
+from .experiment import ExperimentModule
 
 PACKAGE = f"{__name__.rpartition('.')[0]}.experiments"
 
@@ -28,7 +30,7 @@ def _discover() -> dict[str, str]:
 EXPERIMENTS: dict[str, str] = _discover()
 
 
-def load(name: str) -> Any:
+def load(name: str) -> ExperimentModule:
     """The module of the experiment `name`.
 
     Parameters
@@ -43,11 +45,11 @@ def load(name: str) -> Any:
 
     Examples
     --------
-    >>> load("ring").TITLE
+    >>> load("ring").EXPERIMENT.title
     'The ring'
     """
     check_names([name])
-    return importlib.import_module(EXPERIMENTS[name])
+    return cast(ExperimentModule, importlib.import_module(EXPERIMENTS[name]))
 
 
 def check_names(names: list[str]) -> None:

@@ -1,4 +1,4 @@
-"""What the paper says of the ring, against the exact solution."""
+"""What the paper says about the ring, compared with the exact solution."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def _diagonals(arrays: Arrays) -> list[Claim]:
             + ", ".join(f"{value:.3g}" for value in first)
             + late,
             np.all(np.diff(first) < 0),
-            "The order is another.",
+            "They vanish in another order.",
         ),
         judge(
             "As outer diagonals vanish the inner ones rise.",

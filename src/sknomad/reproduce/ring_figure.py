@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.linalg import circulant
@@ -71,7 +71,7 @@ def _widths(ax: Axes, arrays: Arrays) -> None:
     ax.plot(K, arrays["half_width"], color=PALETTE[0], label="above half the diagonal")
     ax.plot(K, np.ceil(len(K) / K), color=PALETTE[1], linestyle=(0, (3, 1.5)), label=r"$\lceil n/K \rceil$")
     ax.set(xscale="log", yscale="log", xlabel="$K$", ylabel="entries of a row", title="Width of a row")
-    ticks: Any = [1, 10, 100]
+    ticks = [1, 10, 100]
     ax.set_xticks(ticks, labels=["1", "10", "100"])
     ax.set_yticks(ticks, labels=["1", "10", "100"])
     ax.legend(loc="lower left")

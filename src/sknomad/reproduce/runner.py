@@ -7,18 +7,16 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from ..datasets import DataUnavailableError
 from ..solvers import cuda_is_available
 from . import store as _store
+from .experiment import Experiment, ExperimentModule
 from .figure_style import draw_figure, write_figure
 from .page import check_can_write, write_page
-from .record import Arrays, certificates
+from .record import Arrays, Record, certificates
 from .registry import EXPERIMENTS, check_names, load
-
-# Rough seconds of an experiment that does not say, in full and quick.
-TYPICAL_SECONDS = (60.0, 8.0)
+from .store import Facts, Report
 
 
 class State(enum.Enum):
@@ -44,7 +42,7 @@ class Outcome:
     state: State  # how it ended
     reason: str = ""  # one sentence, for those skipped or failed
     seconds: float = 0.0  # of its computation
-    error: BaseException | None = None  # what it failed of
+    error: BaseException | None = None  # what made it fail
 
 
 @dataclass(frozen=True)
@@ -52,7 +50,7 @@ class Step:
     """Where a run stands; handed to the progress callback whenever an experiment begins or ends."""
 
     name: str  # the experiment
-    outcome: Outcome | None  # how it ended; None if it begins
+    outcome: Outcome | None  # how it ended; None when it begins
     forecast: float  # rough seconds it takes
     forecast_after: float  # rough seconds of all experiments after it
     position: int  # it is the position-th of total
@@ -68,14 +66,15 @@ def run_experiments(
     out: str | Path,
     quick: bool = False,
     device: str = "auto",
-    progress: Callable[[Step], Any] | None = None,
+    progress: Callable[[Step], object] | None = None,
     *,
     overwrite: bool = False,
 ) -> list[Outcome]:
     """Compute, draw and judge experiments; write their files and ``index.html``.
 
-    An experiment whose arrays of the same version and size lie in `out` already is not computed again, only drawn and
-    judged. One that fails, or lacks its data, does not stop the others; only a folder that cannot be written to does.
+    An experiment is not computed again, only drawn and judged, if `out` already has its arrays from this version and
+    of this size. One that fails, or lacks its data, does not stop the others; only a folder that cannot be written to
+    does.
 
     Parameters
     ----------
@@ -84,13 +83,13 @@ def run_experiments(
     out : path
         Folder for ``NAME.npz``, ``.json``, ``.png``, ``.svg`` and ``index.html``; made if need be.
     quick : bool
-        At reduced size.
+        Run at reduced size.
     device : {"auto", "cpu", "cuda"}
         Where to solve.
     progress : callable, optional
         Called with a `Step` when an experiment begins and when it has ended.
     overwrite : bool
-        Compute again what is there already.
+        Compute again what is already there.
 
     Returns
     -------
@@ -147,46 +146,55 @@ def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwri
     except Exception as error:
         return _failed(name, error)
     write_figure(figure, folder, name)
-    words = {"title": module.TITLE, "caption": module.CAPTION}
-    _store.write_json(
-        folder / f"{name}.json", {**facts, **words, "claims": claims, "certificates": certificates(arrays)}
-    )
-    return Outcome(name, State.COMPUTED if kept is None else State.KEPT, seconds=facts["seconds"])
+    report: Report = {
+        "name": facts.name,
+        "quick": facts.quick,
+        "seed": facts.seed,
+        "seconds": facts.seconds,
+        "versions": facts.versions,
+        "title": module.EXPERIMENT.title,
+        "caption": module.EXPERIMENT.caption,
+        "claims": claims,
+        "certificates": certificates(arrays),
+    }
+    _store.write_json(folder / f"{name}.json", report)
+    return Outcome(name, State.COMPUTED if kept is None else State.KEPT, seconds=facts.seconds)
 
 
-def _compute(module: Any, name: str, quick: bool, device: str, named: bool) -> tuple[Arrays, dict[str, Any]]:
-    _check_can_run(module, device, named)
+def _compute(module: ExperimentModule, name: str, quick: bool, device: str, named: bool) -> tuple[Arrays, Facts]:
+    experiment = module.EXPERIMENT
+    _check_can_run(experiment, device, named)
+    record = Record(seed=experiment.seed, device=device)
     started = time.perf_counter()
-    arrays: Arrays = module.compute(quick, device=device)
+    module.compute(record, quick)
     seconds = time.perf_counter() - started
-    facts = {"name": name, "quick": quick, "seed": module.SEED, "seconds": seconds, "versions": _store.versions()}
-    return arrays, facts
+    return record.arrays(), Facts(name, quick, experiment.seed, seconds, _store.versions())
 
 
 def _failed(name: str, error: Exception) -> Outcome:
     return Outcome(name, State.FAILED, f"{type(error).__name__}: {error}", error=error)
 
 
-def _kept(name: str, folder: Path, quick: bool) -> tuple[Arrays, dict[str, Any]] | None:
+def _kept(name: str, folder: Path, quick: bool) -> tuple[Arrays, Facts] | None:
     """Arrays and facts of an earlier run of this version and size, or None."""
     stored = _store.read_arrays(folder / f"{name}.npz")
     if stored is None:
         return None
     facts = stored[1]
-    same = facts.get("quick") == quick and facts["versions"]["sknomad"] == _store.versions()["sknomad"]
+    same = facts.quick == quick and facts.versions["sknomad"] == _store.versions()["sknomad"]
     return stored if same else None
 
 
-def _check_can_run(module: Any, device: str, named: bool) -> None:
-    if getattr(module, "ONLY_WHEN_NAMED", False) and not named:
+def _check_can_run(experiment: Experiment, device: str, named: bool) -> None:
+    if experiment.only_when_named and not named:
         raise _SkipError("it takes long and runs only when named.")
-    if getattr(module, "NEEDS_GPU", False) and (device == "cpu" or not cuda_is_available()):
+    if experiment.needs_gpu and (device == "cpu" or not cuda_is_available()):
         raise _SkipError("it needs a CUDA device and torch (pip install 'sknomad[gpu]').")
 
 
 def _forecast(name: str, quick: bool) -> float:
     try:
-        seconds = getattr(load(name), "SECONDS", TYPICAL_SECONDS)
+        seconds = load(name).EXPERIMENT.seconds
     except Exception:  # will be told when its turn comes
-        seconds = TYPICAL_SECONDS
+        seconds = Experiment.seconds
     return float(seconds[quick])

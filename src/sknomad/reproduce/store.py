@@ -1,4 +1,4 @@
-"""Files of an experiment: written whole or not at all, and read back only if they belong to this run."""
+"""Files of an experiment: written whole or not at all, and read back only if they are intact."""
 
 from __future__ import annotations
 
@@ -7,19 +7,45 @@ import json
 import math
 import platform
 from collections.abc import Iterator
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, TypedDict, cast
 from zipfile import BadZipFile
 
 import numpy as np
 
 from .._files.atomic import written_whole
 from .._version import __version__, installed_version
-from .record import Arrays
+from .record import Arrays, Proof
 
 # Entry of an npz file that tells how its arrays came about.
 FACTS = "facts"
 PACKAGES = ("numpy", "scipy", "scikit-learn", "torch", "matplotlib")
+
+
+@dataclass(frozen=True)
+class Facts:
+    """How the arrays of an experiment came about."""
+
+    name: str  # of the experiment
+    quick: bool  # whether at reduced size
+    seed: int
+    seconds: float  # that computing took
+    versions: dict[str, str]  # of packages
+
+
+class Report(TypedDict):
+    """The JSON file of a finished experiment: its `Facts`, what it is about, and what came out."""
+
+    name: str
+    quick: bool
+    seed: int
+    seconds: float
+    versions: dict[str, str]
+    title: str
+    caption: str
+    claims: list[dict[str, str]]  # each as from `Claim.to_json`
+    certificates: list[Proof]
 
 
 def versions() -> dict[str, str]:
@@ -48,40 +74,41 @@ def write_text(path: Path, text: str) -> None:
         file.write(text.encode())
 
 
-def write_json(path: Path, content: Any) -> None:
+def write_json(path: Path, content: object) -> None:
     """Write JSON that every parser reads: numbers that are not finite become null."""
     write_text(path, json.dumps(_finite(content), indent=1) + "\n")
 
 
-def write_arrays(path: Path, arrays: Arrays, facts: dict[str, Any]) -> None:
+def write_arrays(path: Path, arrays: Arrays, facts: Facts) -> None:
     """Write arrays and the facts about them as a compressed npz file."""
     if FACTS in arrays:
         raise ValueError(f"arrays must not use the name {FACTS!r}, which is taken.")
-    contents: dict[str, Any] = {**arrays, FACTS: np.array(json.dumps(facts))}
+    contents: Any = {**arrays, FACTS: np.array(json.dumps(asdict(facts)))}  # NumPy's stubs allow no mapping here
     with result_file(path) as file:
         np.savez_compressed(file, **contents)
 
 
-def read_arrays(path: Path) -> tuple[Arrays, dict[str, Any]] | None:
+def read_arrays(path: Path) -> tuple[Arrays, Facts] | None:
     """Arrays and facts of a file of `write_arrays`; None if there is none, or none that is intact."""
     try:
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
-        return arrays, json.loads(str(arrays.pop(FACTS)))
-    except (OSError, ValueError, KeyError, BadZipFile, EOFError):
+        return arrays, Facts(**json.loads(str(arrays.pop(FACTS))))
+    except (OSError, ValueError, TypeError, KeyError, BadZipFile, EOFError):
         return None
 
 
-def read_json(path: Path) -> dict[str, Any] | None:
-    """Content of a JSON file; None if there is none, or none that is intact."""
+def read_report(path: Path) -> Report | None:
+    """The report of a finished experiment; None if there is none, or none that is intact."""
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return content if isinstance(content, dict) else None
+    is_complete = isinstance(content, dict) and Report.__required_keys__ <= content.keys()
+    return cast(Report, content) if is_complete else None
 
 
-def _finite(content: Any) -> Any:
+def _finite(content: object) -> object:
     if isinstance(content, dict):
         return {key: _finite(value) for key, value in content.items()}
     if isinstance(content, list | tuple):

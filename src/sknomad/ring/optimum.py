@@ -91,7 +91,7 @@ def ring_points(n: int, *, radius: float = 1.0) -> Array:
     n : int
         Number of points, at least 2.
     radius : float
-        Of the circle.
+        Radius of the circle.
 
     Returns
     -------
@@ -147,7 +147,7 @@ def ring_optimum(n: int, K: float, *, radius: float = 1.0) -> RingSolution:
     K : float
         Trace of ``Q``, in ``[1, n]``.
     radius : float
-        Of the circle; it scales the value and leaves ``Q`` alone.
+        Radius of the circle; it scales the value and leaves ``Q`` alone.
 
     Returns
     -------

@@ -9,9 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 from .._numerics.validation import check_integer, check_K
 from .program import Array, Orbits, best_row, ring_kernel, ring_orbits, solve_lags
 
-# Relative to the main diagonal. A vanished diagonal comes out of the simplex method as an exact zero; the smallest
-# nonzero one at a kink (n=100) is 2e-8.
-VANISHED = 1e-9
+# A diagonal below this share of the main one has vanished. The simplex method makes it an exact zero; the smallest
+# nonzero diagonal at a kink (n=100) is 2e-8.
+VANISHED_SHARE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,7 +153,7 @@ def inactive_K(n: int, h_values: Sequence[int]) -> InactiveK:
     n = check_integer(n, "n", 2)
     h = np.array([_check_lag(value, n) for value in h_values], dtype=np.intp)
     path = ring_path(n)
-    vanished = path.diagonals[:, h] <= VANISHED * path.diagonals[:, :1]
+    vanished = path.diagonals[:, h] <= VANISHED_SHARE * path.diagonals[:, :1]
     # All but the main diagonal are zero at K = n, so both searches end.
     first = np.argmax(vanished, axis=0)
     final = len(path.K) - np.argmin(vanished[::-1], axis=0)

@@ -7,37 +7,38 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ... import FactorPoint, Gram, KMeansSDP, certify, datasets
 from ...ring import best_completely_positive_value, ring_optimum
 from ...solvers import BurerMonteiro
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions
+from ..experiment import Experiment
 from ..figure_parts import MUTED, figure, matrix, styled
 from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Low-rank solver"
-CAPTION = (
-    "The optimum Q (left) and Y Y' of the paper's low-rank solver with r columns, K to 8K of them (at most n), with "
-    "the relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come closer."
+EXPERIMENT = Experiment(
+    title="Low-rank solver",
+    caption="""The optimum Q (left) and Y Y' of the paper's low-rank solver with r columns, from K to 8K of them (at
+    most n), with its relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come
+    closer.""",
+    data=("teapots",),
+    seconds=(45, 12),
 )
-DATA: tuple[str, ...] = ("teapots",)
-SEED = 0
-SECONDS = (45, 12)
 
 MULTIPLES = (1, 2, 4, 8)
-MOST_STEPS = 1000  # of the multipliers; the solver ends much earlier by itself
-HARD = 0.95  # share of a point in one column from which on it counts as hard
+MOST_STEPS = 1000  # updates of the multipliers; the solver ends much earlier by itself
+HARD_SHARE = 0.95  # a point with a larger share than this in one column counts as hard
 RING_N, RING_K = 100, 8
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve to a tight gap, then by the low-rank solver with every number of columns."""
-    record = Record(seed=SEED, device=device)
-    data: dict[str, tuple[Any, float]] = {
+    data: dict[str, tuple[NDArray[np.float64], float]] = {
         "one ring": (datasets.ring(RING_N)[0], RING_K),
         "two rings": (datasets.two_rings(100 if quick else 200)[0], 8),
         "teapots": (in_few_dimensions(datasets.fetch_teapots().data), 20),
@@ -55,13 +56,12 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         upper = optimum.value if name == "one ring" else solution.certificate.upper
         record[f"{name}/shortfall"] = 1 - record[f"{name}/lower"] / upper
     record["floor"] = 1 - best_completely_positive_value(RING_N, RING_K) / optimum.value
-    return record.arrays()
 
 
-def low_rank(problem: KMeansSDP, rank: str, optimum: Any) -> dict[str, Any]:
+def low_rank(problem: KMeansSDP, rank: str, optimum: NDArray[np.float64]) -> dict[str, Any]:
     """One run of the low-rank solver: its matrix, relative error, feasible value, hard points, seconds."""
     started = time.perf_counter()
-    *_, last = itertools.islice(BurerMonteiro(rank, random_state=SEED).iterates(problem), MOST_STEPS)
+    *_, last = itertools.islice(BurerMonteiro(rank, random_state=EXPERIMENT.seed).iterates(problem), MOST_STEPS)
     seconds = time.perf_counter() - started
     assert isinstance(last.point, FactorPoint)
     Y = last.point.Y
@@ -71,12 +71,12 @@ def low_rank(problem: KMeansSDP, rank: str, optimum: Any) -> dict[str, Any]:
         "rank": Y.shape[1],
         "error": float(np.linalg.norm(Q - optimum) / np.linalg.norm(optimum)),
         "lower": certify(problem, last).lower,
-        "hard": float(np.mean(last.point.as_soft().V.max(axis=1) > HARD)),
+        "hard": float(np.mean(last.point.as_soft().V.max(axis=1) > HARD_SHARE)),
         "seconds": seconds,
     }
 
 
-def as_picture(Q: Any, reference: Any) -> Any:
+def as_picture(Q: ArrayLike, reference: ArrayLike) -> NDArray[np.uint8]:
     """Levels 0 to 255, on the scale of the reference.
 
     Examples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ... import Gram, Iterate, datasets
 from ...solvers import ADMM, ConditionalGradient
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..record import Arrays, Record
 
@@ -18,32 +19,29 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Convergence"
-CAPTION = (
-    "Root mean square of the negative entries of Q (above), and the objective relative to the certified optimum "
-    "(below), against steps, for the conditional gradient method with the constants of the paper's text and of its "
-    "authors' code (10 and 15 eigenvectors a step), and for ADMM, ours (one decomposition a step)."
+EXPERIMENT = Experiment(
+    title="Convergence",
+    caption="""Root mean square of the negative entries of Q (above), and the objective relative to the certified
+    optimum (below), against steps, for the conditional gradient method with the constants of the paper's text and
+    of its authors' code (10 and 15 eigenvectors a step), and for our ADMM (one decomposition a step).""",
+    seconds=(230, 12),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (230, 12)
 
 PRESETS = ("paper", "code")
 METHODS = {"paper": "text's constants", "code": "code's constants", "admm": "ours"}
 COLOURS = {"paper": PALETTE[1], "code": PALETTE[4], "admm": PALETTE[0]}
 STEPS, QUICK_STEPS, OUR_STEPS = 3000, 150, 1000
 FIRST_FITTED = 10  # the paper speaks of what follows the first ten steps
-SETTLED = 0.01  # an objective this close to the optimum, relative, and staying there, has settled
-FEW_HUNDRED = 500
+SETTLED_DISTANCE = 0.01  # an objective that stays this close to the optimum, relatively, has settled
+SETTLING_STEPS = 500  # what "a few hundred steps" is taken to mean
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Run every method for a fixed number of steps on both data sets."""
-    record = Record(seed=SEED, device=device)
     n, steps = (100, QUICK_STEPS) if quick else (200, STEPS)
     data = {
         "two rings": (datasets.two_rings(n)[0], n * 16 / 200),
-        "moons": (datasets.moons(n, random_state=SEED)[0], n * 16 / 200),
+        "moons": (datasets.moons(n, random_state=record.seed)[0], n * 16 / 200),
     }
     record["data"] = list(data)
     for name, (X, K) in data.items():
@@ -51,12 +49,11 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         solution = record.solve(name, gram, K, tol=1e-3 if quick else 1e-4)
         problem, proof = solution.problem, solution.certificate
         record[f"{name}/K"], record[f"{name}/n"], record[f"{name}/optimum"] = K, n, [proof.lower, proof.upper]
-        runs: dict[str, Any] = {preset: (ConditionalGradient(preset), steps) for preset in PRESETS}
-        runs["admm"] = (ADMM(device="cpu"), min(steps, OUR_STEPS))
-        for key, (solver, count) in runs.items():
-            history = [measure(iterate, gram) for iterate in itertools.islice(solver.iterates(problem), count)]
+        runs = {preset: (ConditionalGradient(preset).iterates(problem), steps) for preset in PRESETS}
+        runs["admm"] = (ADMM(device="cpu").iterates(problem), min(steps, OUR_STEPS))
+        for key, (iterates, count) in runs.items():
+            history = [measure(iterate, gram) for iterate in itertools.islice(iterates, count)]
             record[f"{name}/{key}/rmse"], record[f"{name}/{key}/value"] = np.array(history).T
-    return record.arrays()
 
 
 def measure(iterate: Iterate, gram: Gram) -> tuple[float, float]:
@@ -89,13 +86,13 @@ def power_law(values: NDArray[np.float64], first: int = FIRST_FITTED) -> tuple[f
     steps = np.arange(first, len(values) + 1)
     y = np.log(values[first - 1 :])
 
-    def r_squared(x: Any) -> float:
+    def r_squared(x: NDArray[np.float64] | NDArray[np.int64]) -> float:
         return float(np.corrcoef(x, y)[0, 1] ** 2)
 
     return float(np.polyfit(np.log(steps), y, 1)[0]), r_squared(np.log(steps)), r_squared(steps)
 
 
-def settled_from(value: NDArray[np.float64], optimum: float, share: float = SETTLED) -> int | None:
+def settled_from(value: NDArray[np.float64], optimum: float, share: float = SETTLED_DISTANCE) -> int | None:
     """First step from which on the value stays within `share` of the optimum; None if it does not.
 
     Examples
@@ -181,7 +178,7 @@ def _settles(arrays: Arrays, names: list[str], preset: str) -> Claim:
     return judge(
         f"The objective settles within a few hundred steps ({METHODS[preset]}).",
         "steps until it stays within 1 %: " + ", ".join(words),
-        all(step is not None and step <= FEW_HUNDRED for step in found.values()),
+        all(step is not None and step <= SETTLING_STEPS for step in found.values()),
         "With steps of fixed length 2/(t + i + 4) and ten of them before each update of the multiplier, the objective "
         "goes on swinging around the optimum."
         if preset == "paper"

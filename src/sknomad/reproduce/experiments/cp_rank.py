@@ -9,6 +9,7 @@ import numpy as np
 from ... import cp_rank_profile, datasets
 from ...ring import best_completely_positive_value, ring_optimum
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import INK, PALETTE, figure, styled
 from ..record import Arrays, Record
 
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Rank of nonnegative factors"
-CAPTION = (
-    "Relative error of Y Y' with nonnegative Y of r columns, found by symmetric NMF, against r: mean over random "
-    "starts, and two standard deviations either way. The error is far from zero at r = K and keeps falling slowly."
+EXPERIMENT = Experiment(
+    title="Rank of nonnegative factors",
+    caption="""Relative error of Y Y' with nonnegative Y of r columns, found by symmetric NMF, against r: mean over
+    random starts, and two standard deviations either way. The error is far from zero at r = K and keeps falling
+    slowly.""",
+    seconds=(380, 12),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (380, 12)
 
 RANKS = {
     "two rings": (4, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 200),
@@ -35,9 +35,8 @@ STARTS, QUICK_STARTS = 50, 4
 RING_N, RING_K = 100, 8
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for both data sets and factor the matrices at every rank; on a ring, the exact limit of all ranks."""
-    record = Record(seed=SEED, device=device)
     n, ranks = (100, QUICK_RANKS) if quick else (200, RANKS)
     data = {
         "two rings": (datasets.two_rings(n)[0], n // 25 * 2),
@@ -47,13 +46,12 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     for name, (X, K) in data.items():
         Q = record.solve(name, X, K, tol=1e-3 if quick else 1e-4).Q
         n_starts, n_jobs = (QUICK_STARTS, None) if quick else (STARTS, -1)
-        errors = cp_rank_profile(Q, ranks[name], n_starts, random_state=SEED, n_jobs=n_jobs)
+        errors = cp_rank_profile(Q, ranks[name], n_starts, random_state=record.seed, n_jobs=n_jobs)
         record[f"{name}/K"], record[f"{name}/n"], record[f"{name}/rank"] = K, n, ranks[name]
         record[f"{name}/mean"], record[f"{name}/spread"] = errors.mean, errors.spread
         record[f"{name}/best"], record[f"{name}/starts"] = errors.best, errors.errors.shape[1]
     record["ring/optimum"] = ring_optimum(RING_N, RING_K).value
     record["ring/completely_positive"] = best_completely_positive_value(RING_N, RING_K)
-    return record.arrays()
 
 
 @styled

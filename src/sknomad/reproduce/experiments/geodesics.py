@@ -14,6 +14,7 @@ from ... import datasets
 from ...metrics import bullseye_score, graph_geodesics
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions
+from ..experiment import Experiment
 from ..figure_parts import INK, MUTED, PALETTE, figure, styled
 from ..peers import OPTIONAL, PEERS, available, plane
 from ..record import Arrays, Record
@@ -22,33 +23,31 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Geodesics"
-CAPTION = (
-    "Share of each point's true nearest points, along the manifold, that a method finds (bullseye score), against the "
-    "size of the neighbourhood. Gaussian noise fills five times as many further dimensions as the data has; shades are "
-    "two standard errors over the noise draws. UMAP and PaCMAP take part where they are installed, t-SNE and they not "
-    "in the quick run."
+EXPERIMENT = Experiment(
+    title="Geodesics",
+    caption="""Share of each point's true nearest points, along the manifold, that a method finds (bullseye score),
+    against the size of the neighbourhood. Gaussian noise fills five times as many further dimensions as the data
+    has; shades are two standard errors over the noise draws. UMAP and PaCMAP take part where they are installed;
+    the quick run leaves them and t-SNE out.""",
+    data=("teapots",),
+    seconds=(290, 18),
 )
-DATA: tuple[str, ...] = ("teapots",)
-SEED = 0
-SECONDS = (290, 18)
 
 NOISES = (0.0, 0.05, 0.10)
 PERCENTILES = np.array([1, 2, 3, 4, 5, *range(10, 51, 5)])
 NOMAD, NO_EMBEDDING = "NOMAD", "noisy data"
 OF_THE_PAPER = ("Isomap", "LLE", "modified LLE", "LTSA", "spectral")
 TWO_MANIFOLDS = ("two rings", "two half-rings")
-# Entries of Q above this share of the largest are edges: what a gap of 1e-3 leaves of mixing stays below.
+# Entries of Q above this share of the largest are edges; the mixing that remains at a gap of 1e-3 stays below it.
 THRESHOLD, TOL = 1e-2, 1e-3
-# Scores this close are the same, in the mean over all points.
-CLOSE = 0.02
+# Mean scores that differ by less than this count as equal.
+EQUAL_SCORE_DIFFERENCE = 0.02
 
 Matrix = NDArray[np.float64]
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Scores of every method on every data set, noise level and draw; without noise there is one draw."""
-    record = Record(seed=SEED, device=device)
     wanted = [name for name in PEERS if name in OF_THE_PAPER or not quick]
     peers, draws = available(wanted), 2 if quick else 10
     methods = [NOMAD, *peers, NO_EMBEDDING]
@@ -59,7 +58,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         truth = graph_geodesics(X, n_neighbors)
         for j, noise in enumerate(NOISES):
             for draw in range(draws if noise else 1):
-                noisy = with_noise(X, noise, np.random.default_rng([SEED, i, draw]))
+                noisy = with_noise(X, noise, np.random.default_rng([record.seed, i, draw]))
                 solution = record.solve(f"{name}, noise {noise}, draw {draw}", noisy, len(X) / n_neighbors, tol=TOL)
                 for m, method in enumerate(methods):
                     if method == NOMAD:
@@ -72,7 +71,6 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record["scores"], record["percentiles"], record["noises"] = scores, PERCENTILES, NOISES
     record["methods"], record["data"], record["parts"] = methods, list(manifolds), parts
     record["left_out"] = np.array([name for name in OPTIONAL if name not in peers], dtype=str)
-    return record.arrays()
 
 
 def clean_data(quick: bool) -> dict[str, tuple[Matrix, int]]:
@@ -212,7 +210,7 @@ def _among_the_best(arrays: Arrays, name: str) -> Claim:
     return judge(
         f"On one manifold NOMAD is among the best ({name}).",
         f"mean score {means[NOMAD]:.3f}, rank {rank} of {len(means)}; best embedding {best} {means[best]:.3f}",
-        bool(behind <= CLOSE),
+        bool(behind <= EQUAL_SCORE_DIFFERENCE),
         reason,
         Verdict.DIFFERS,
     )
@@ -252,7 +250,7 @@ def _close_to_the_data(arrays: Arrays) -> Claim:
         "On two manifolds NOMAD is close to the noisy data itself, or better.",
         f"score minus that of the data: {-noisy.mean():+.3f} in the mean, {-noisy.max():+.3f} at worst with noise "
         f"({-behind[:, 0].mean():+.3f}, {-behind[:, 0].max():+.3f} without)",
-        bool(noisy.mean() <= CLOSE),
+        bool(noisy.mean() <= EQUAL_SCORE_DIFFERENCE),
         "A kernel of about N neighbours blurs the order of the very nearest points.",
         Verdict.DIFFERS,
     )

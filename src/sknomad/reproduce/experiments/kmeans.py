@@ -13,6 +13,7 @@ from ... import certify_kmeans, datasets, kmeans_objective
 from ...metrics import hardness
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import INK, MUTED, PALETTE, figure, matrix, scatter, styled
 from ..record import Arrays, Record
 
@@ -20,22 +21,21 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "K-means, proven"
-CAPTION = (
-    "Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from random and "
-    "from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly every "
-    "random start leaves two clusters to one centre (crosses; shown is the middle of all starts) and NOMAD does not."
+EXPERIMENT = Experiment(
+    title="K-means, proven",
+    caption="""Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from
+    random and from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly
+    every random start leaves two clusters to one centre (crosses; the median of all starts is shown) and NOMAD does
+    not.""",
+    seconds=(25, 6),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (25, 6)
 
 STARTS, QUICK_STARTS = 500, 100
 INITS = ("random", "k-means++")
 BEST = 1 + 1e-6  # inertia up to this multiple of the least found is the best
-# Entries above this share of the largest join two points: within a hard cluster all are alike, and of a point that two
-# clusters could almost share even a solution proven to 1e-6 leaves a few per cent to the other one.
-SAME_CLUSTER = 0.1
+# Entries above this share of the largest join two points. Within a hard cluster all entries are equal; but where two
+# clusters could almost share a point, even a solution proven to 1e-6 leaves a few per cent of it in the other one.
+SAME_CLUSTER_SHARE = 0.1
 TOL = 1e-6  # of the certificates, relative to the inertia
 
 Points = NDArray[np.float64]
@@ -66,17 +66,16 @@ def lloyd(X: Points, K: int, starts: int) -> tuple[Points, Labels]:
     return inertia, np.asarray(runs[0][middle].labels_, dtype=np.int64)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve, prove, and run Lloyd's algorithm from many starts; and two rings, which are no clusters at all."""
-    record = Record(seed=SEED, device=device)
     data = {
-        "six blobs": (*datasets.blobs(100 if quick else 200, random_state=SEED), 6),
-        "25 on a grid": (*grid_of_blobs(125 if quick else 200, SEED), 25),
+        "six blobs": (*datasets.blobs(100 if quick else 200, random_state=record.seed), 6),
+        "25 on a grid": (*grid_of_blobs(125 if quick else 200, record.seed), 25),
     }
     record["data"] = list(data)
     for name, (X, truth, K) in data.items():
         solution = record.solve(name, X, K, tol=1e-6, max_iter=20_000)
-        labels = solution.manifolds(SAME_CLUSTER)
+        labels = solution.manifolds(SAME_CLUSTER_SHARE)
         inertia, typical = lloyd(X, K, QUICK_STARTS if quick else STARTS)
         proof, other = (
             certify_kmeans(X, found, n_clusters=K, tol=TOL, grade="verified") for found in (labels, typical)
@@ -88,14 +87,13 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         }.items():  # fmt: skip
             record[f"{name}/{key}"] = value
     _two_rings(record, 100 if quick else 200)
-    return record.arrays()
 
 
 def _two_rings(record: Record, n: int) -> None:
     X, truth = datasets.two_rings(n)
     solution = record.solve("two rings", X, 16)
     record["rings/nomad"] = adjusted_rand_score(truth, solution.manifolds())
-    labels = [KMeans(K, n_init=10, random_state=SEED).fit(X).labels_ for K in (2, 16)]
+    labels = [KMeans(K, n_init=10, random_state=record.seed).fit(X).labels_ for K in (2, 16)]
     record["rings/kmeans"] = [adjusted_rand_score(truth, found) for found in labels]
 
 
@@ -175,8 +173,8 @@ def _lloyd_fails(arrays: Arrays, name: str) -> Claim:
     return judge(
         "It is so also where Lloyd's algorithm fails.",
         f"Lloyd misses the best from {random:.1%} of random and {spread:.1%} of k-means++ starts; "
-        f"NOMAD's clusters (entries above {SAME_CLUSTER:g} of the largest) are proven within {gap:.0e} of the least "
-        "inertia",
+        f"NOMAD's clusters (entries above {SAME_CLUSTER_SHARE:g} of the largest) are proven within {gap:.0e} of the "
+        "least inertia",
         bool(random > 0.5 and gap <= 1e-4),
         "Lloyd's algorithm does well here, or the proof is not tight.",
     )

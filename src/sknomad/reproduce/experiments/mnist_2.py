@@ -1,44 +1,22 @@
 """Handwritten twos, drawn at random from MNIST."""
 
-from __future__ import annotations
+from ..digits import DigitStudy
+from ..experiment import Experiment
 
-from typing import TYPE_CHECKING
-
-from ..claims import Claim
-from ..digits import compute_digit, draw_digit, feature_claims
-from ..figure_parts import styled
-from ..record import Arrays
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
-
-TITLE = "Twos"
-CAPTION = (
-    "Images of the digit 2 drawn at random, 500 in full (K = 16). Slant and width change across the embedding; "
-    "thickness is known to Q, but hardly shows in its first two eigenvectors."
+EXPERIMENT = Experiment(
+    title="Twos",
+    caption="""Images of the digit 2 drawn at random, 500 in full (K = 16). Slant and width change across the
+    embedding; thickness is known to Q, but hardly shows in its first two eigenvectors.""",
+    data=("mnist",),
+    seconds=(10, 5),
 )
-DATA = ("mnist",)
-SEED = 0
-SECONDS = (10, 5)
 
-SENTENCES = {
-    "slant": "Slant changes along the embedding of the twos.",
-    "width": "Size changes along the embedding of the twos.",
-    "thickness": "Thickness of strokes changes along the embedding of the twos.",
-}
-
-
-def compute(quick: bool, device: str = "auto") -> Arrays:
-    """Solve for images drawn without replacement."""
-    return compute_digit(2, quick, device, SEED)
-
-
-@styled
-def draw(arrays: Arrays) -> Figure:
-    """Draw the embedding with images."""
-    return draw_digit(arrays, "slant", "slant")
-
-
-def claims(arrays: Arrays) -> list[Claim]:
-    """Judge what neighbours have in common."""
-    return feature_claims(arrays, SENTENCES)
+TWOS = DigitStudy(
+    2,
+    {
+        "slant": "Slant changes along the embedding of the twos.",
+        "width": "Size changes along the embedding of the twos.",
+        "thickness": "Thickness of strokes changes along the embedding of the twos.",
+    },
+)
+compute, draw, claims = TWOS.compute, TWOS.draw, TWOS.claims

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,21 +12,21 @@ from sklearn.neighbors import NearestNeighbors
 
 from ... import Gram, datasets, inertia_bound
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import FAINT, PALETTE, figure, scatter, styled
 from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "All of MNIST"
-CAPTION = (
-    "All 70,000 images, K = 10: the plane of the two leading eigenvectors of Q, from the factor of the solution, each "
-    "digit in its own panel before all others in grey. The quick run takes 5000 of them."
+EXPERIMENT = Experiment(
+    title="All of MNIST",
+    caption="""All 70,000 images, K = 10: the plane of the two leading eigenvectors of Q, from the factor of the
+    solution, each digit in its own panel, in front of all others in grey. The quick run takes 5000 of them.""",
+    data=("mnist",),
+    seconds=(180, 40),
+    needs_gpu=True,
 )
-DATA: tuple[str, ...] = ("mnist",)
-SEED = 0
-NEEDS_GPU = True
-SECONDS = (180, 40)
 
 K, TOL = 10, 1e-3
 N_QUICK = 5000
@@ -36,26 +36,24 @@ LLOYD_STARTS = 3
 Points = NDArray[np.float64]
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve, embed from the factor, and cluster by Lloyd's algorithm; nothing here is n x n."""
-    record = Record(seed=SEED, device=device)
-    digits = datasets.fetch_mnist(None, N_QUICK if quick else None, random_state=SEED if quick else None)
+    digits = datasets.fetch_mnist(None, N_QUICK if quick else None, random_state=record.seed if quick else None)
     X = digits.data
     gram = Gram.from_data(X)
     solution = record.solve("digits", gram, K, tol=TOL, grade="verified")
     plane = solution.embedding()
     record["embedding"], record["digit"] = plane.astype(np.float32), digits.target.astype(np.uint8)
     record["purity"] = [purity(points, digits.target) for points in (plane, _principal(X))]
-    record["inertia"] = float(KMeans(K, n_init=LLOYD_STARTS, random_state=SEED).fit(X).inertia_)
+    record["inertia"] = float(KMeans(K, n_init=LLOYD_STARTS, random_state=record.seed).fit(X).inertia_)
     record["bound"] = inertia_bound(gram, solution.certificate.upper)
-    return record.arrays()
 
 
 def _principal(X: Points) -> Points:
-    return np.asarray(PCA(2, random_state=SEED).fit_transform(X))
+    return np.asarray(PCA(2, random_state=EXPERIMENT.seed).fit_transform(X))
 
 
-def purity(points: Points, labels: Any, n_neighbors: int = NEIGHBOURS) -> float:
+def purity(points: Points, labels: NDArray[np.int64], n_neighbors: int = NEIGHBOURS) -> float:
     """Share of the nearest points in the plane that carry the same label.
 
     Examples
@@ -64,7 +62,7 @@ def purity(points: Points, labels: Any, n_neighbors: int = NEIGHBOURS) -> float:
     1.0
     """
     nearest = NearestNeighbors(n_neighbors=n_neighbors).fit(points).kneighbors(return_distance=False)
-    return float(np.mean(np.asarray(labels)[nearest] == np.asarray(labels)[:, None]))
+    return float(np.mean(labels[nearest] == labels[:, None]))
 
 
 @styled
@@ -72,7 +70,7 @@ def draw(arrays: Arrays) -> Figure:
     """Draw the plane ten times, a digit in each."""
     points, digit = arrays["embedding"], arrays["digit"]
     drawn, axes = figure(5, 2, row_height=1.55, letters=False)
-    behind = np.random.default_rng(SEED).permutation(len(points))[:8000]
+    behind = np.random.default_rng(EXPERIMENT.seed).permutation(len(points))[:8000]
     size = float(np.clip(8000 / len(points), 0.7, 4))
     for name, ax in enumerate(axes.flat):
         scatter(ax, points[digit == name], PALETTE[0], size=size, alpha=0.4, rasterized=True, zorder=3)
@@ -83,7 +81,7 @@ def draw(arrays: Arrays) -> Figure:
 
 
 def claims(arrays: Arrays) -> list[Claim]:
-    """Judge the proof, what it says of K-means, and the plane."""
+    """Judge the proof, what it says about K-means, and the plane."""
     n, gap = int(arrays["certificate/digits/n"]), float(arrays["certificate/digits/gap"])
     seconds, grade = float(arrays["certificate/digits/seconds"]), str(arrays["certificate/digits/grade"])
     inertia, bound = float(arrays["inertia"]), float(arrays["bound"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -11,23 +11,24 @@ from sklearn.neighbors import NearestNeighbors
 from ... import datasets
 from ...solvers import cuda_is_available
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import colour_map, figure, label, scatter, styled, thumbnails
 from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.colors import LinearSegmentedColormap
     from matplotlib.figure import Figure
 
-TITLE = "MNIST zeros"
-CAPTION = (
-    "All 6903 images of the digit zero, K = 128: the plane of the two leading eigenvectors of Q, with images at their "
-    "places (left), and coloured by how wide and how slanted each zero is, from the moments of its ink (right). The "
-    "quick run takes the first 500 and K = 16."
+EXPERIMENT = Experiment(
+    title="MNIST zeros",
+    caption="""All 6903 images of the digit zero, K = 128: the plane of the two leading eigenvectors of Q, with
+    images at their places (left), and coloured by how wide and how slanted each zero is, from the moments of its
+    ink (right). The quick run takes the first 500 and K = 16.""",
+    data=("mnist",),
+    seconds=(900, 10),
+    only_when_named=True,
 )
-DATA: tuple[str, ...] = ("mnist",)
-SEED = 0
-ONLY_WHEN_NAMED = True
-SECONDS = (900, 10)
 
 N_QUICK, K_QUICK, K_FULL = 500, 16, 128
 TOL_GPU, TOL_CPU = 1e-3, 5e-3
@@ -37,23 +38,21 @@ NEIGHBOURS = 15
 Points = NDArray[np.float64]
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve, and embed from the factor of the solution: no n x n array is made here."""
-    record = Record(seed=SEED, device=device)
     digits = datasets.fetch_mnist(0, N_QUICK if quick else None)
-    tol = TOL_GPU if quick or _is_on_gpu(device) else TOL_CPU
+    tol = TOL_GPU if quick or _is_on_gpu(record.device) else TOL_CPU
     solution = record.solve("zeros", digits.data, K_QUICK if quick else K_FULL, tol=tol, grade="verified")
     record["embedding"] = solution.embedding()
     record["images"], record["shape"], record["tol"] = digits.images, shape_of_ink(digits.images), tol
     record["rank"] = solution.point.root().shape[1]
-    return record.arrays()
 
 
 def _is_on_gpu(device: str) -> bool:
     return device.startswith("cuda") or (device == "auto" and cuda_is_available())
 
 
-def shape_of_ink(images: Any) -> Points:
+def shape_of_ink(images: NDArray[np.uint8] | Points) -> Points:
     """Width and slant of each image, (n, 2): second moments of its ink, along and across the axes, over their sum.
 
     The first is positive for what is wider than high, the second for what leans to the right.
@@ -117,7 +116,7 @@ def _coloured(ax: Axes, points: Points, values: Points, name: str) -> None:
     bar.ax.tick_params(length=0)
 
 
-def _without_yellow() -> Any:
+def _without_yellow() -> LinearSegmentedColormap:
     """Viridis up to where it is still seen on white."""
     from matplotlib import colormaps
     from matplotlib.colors import to_hex

@@ -11,32 +11,29 @@ from sklearn.metrics import adjusted_rand_score
 from ... import datasets
 from ...plot import point_colours
 from ..claims import Claim, judge
+from ..experiment import Experiment
 from ..figure_parts import figure, matrix, scatter, styled
 from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Moons"
-CAPTION = (
-    "Two half circles with noise 0.05. The inner products do not tell them apart; the learned matrix (K = 16 for 200 "
-    "points) has one block for each, and each block unrolls its half circle."
+EXPERIMENT = Experiment(
+    title="Moons",
+    caption="""Two half circles with noise 0.05. The inner products do not tell them apart; the learned matrix
+    (K = 16 for 200 points) has one block for each, and each block unrolls its half circle.""",
+    seconds=(8, 2),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (8, 2)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for the moons."""
-    record = Record(seed=SEED, device=device)
-    X, truth = datasets.moons(200, noise=0.05, random_state=SEED)
+    X, truth = datasets.moons(200, noise=0.05, random_state=record.seed)
     solution = record.solve("moons", X, 16, 1e-3 if quick else 1e-4)
     labels = solution.manifolds()
     record["X"], record["truth"], record["Q"], record["labels"] = X, truth, solution.Q, labels
     record["embedding"] = solution.embedding(labels=labels)
-    record["kmeans"] = KMeans(2, n_init=20, random_state=SEED).fit_predict(X)
-    return record.arrays()
+    record["kmeans"] = KMeans(2, n_init=20, random_state=record.seed).fit_predict(X)
 
 
 @styled

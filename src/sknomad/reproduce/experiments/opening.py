@@ -11,6 +11,7 @@ from ... import datasets
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import curve, figure, matrix, scatter, styled
 from ..measure import circulance_error, recovered_angle, winding_number
 from ..record import Arrays, Record
@@ -19,19 +20,17 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Opening: a knot and two spirals"
-CAPTION = (
-    "Above, a trefoil knot (K = 16): the learned matrix is nearly circulant, and its leading eigenvectors unfold it "
-    "into a closed curve. Below, two entangled spirals (K = 64): the matrix falls into two blocks, one per spiral."
+EXPERIMENT = Experiment(
+    title="Opening: a knot and two spirals",
+    caption="""Above, a trefoil knot (K = 16): the learned matrix is nearly circulant, and its leading eigenvectors
+    unfold it into a closed curve. Below, two entangled spirals (K = 64): the matrix falls into two blocks, one per
+    spiral.""",
+    seconds=(15, 6),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (15, 6)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for both sets."""
-    record = Record(seed=SEED, device=device)
     tol = 1e-3 if quick else 1e-4
     X, t = datasets.trefoil(200)
     solution = record.solve("trefoil", X, 16, tol)
@@ -42,7 +41,6 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     labels = solution.manifolds()
     record["spirals/X"], record["spirals/truth"], record["spirals/Q"] = X, truth, solution.Q
     record["spirals/labels"], record["spirals/embedding"] = labels, solution.embedding(labels=labels)
-    return record.arrays()
 
 
 @styled

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import time
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from ... import KMeansSDP, certify, datasets
 from ...solvers import ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge
 from ..coordinates import in_few_dimensions
+from ..experiment import Experiment
 from ..figure_parts import MUTED, figure, matrix, styled
 from ..measure import circulance_error
 from ..record import Arrays, Record
@@ -22,20 +23,19 @@ from .burer_monteiro import as_picture
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Three solvers, one matrix"
-CAPTION = (
-    "Q from a generic solver (SCS through CVXPY), from the conditional gradient method with its authors' constants and "
-    "stopping test, and from ours, on six data sets, with the relative difference from ours and the certified gap. "
-    "Without CVXPY the first is left out."
+EXPERIMENT = Experiment(
+    title="Three solvers, one matrix",
+    caption="""Q from a generic solver (SCS through CVXPY), from the conditional gradient method with its authors'
+    constants and stopping test, and from ours, on six data sets, with the relative difference from ours and the
+    certified gap. Without CVXPY the first is left out.""",
+    data=("teapots",),
+    seconds=(390, 22),
 )
-DATA: tuple[str, ...] = ("teapots",)
-SEED = 0
-SECONDS = (390, 22)
 
 OURS, GRADIENT, GENERIC = "ours", "conditional gradient", "SCS"
 MOST_STEPS, QUICK_STEPS = 1000, 150  # outer steps of the conditional gradient
 SCS_SETTINGS = {"eps": 1e-5, "max_iters": 5000}
-SAME = 0.1  # relative difference up to which two matrices count as one
+SAME_MATRIX_DIFFERENCE = 0.1  # relative difference up to which two matrices count as one
 # Constraints in the order in which `violations` returns them.
 CONSTRAINTS = ("nonnegative", "row sums", "trace", "semidefinite")
 
@@ -46,18 +46,17 @@ def data_sets(quick: bool) -> dict[str, tuple[Matrix, float]]:
     """The paper's six data sets with their K."""
     n, teapots = (60, (2, 10)) if quick else (200, (1, 20))
     return {
-        "blobs": (datasets.blobs(n, random_state=SEED)[0], 6),
+        "blobs": (datasets.blobs(n, random_state=EXPERIMENT.seed)[0], 6),
         "two rings": (datasets.two_rings(n)[0], 16),
-        "moons": (datasets.moons(n, random_state=SEED)[0], 10),
+        "moons": (datasets.moons(n, random_state=EXPERIMENT.seed)[0], 10),
         "double Swiss roll": (datasets.double_swiss_roll(n)[0], 24 if quick else 64),
         "trefoil": (datasets.trefoil(n)[0], 16),
         "teapots": (in_few_dimensions(datasets.fetch_teapots().data[:: teapots[0]]), teapots[1]),
     }
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve every data set by all three; keep pictures, differences, violations of the constraints and gaps."""
-    record = Record(seed=SEED, device=device)
     methods = [GENERIC, GRADIENT, OURS] if find_spec("cvxpy") else [GRADIENT, OURS]
     data = data_sets(quick)
     record["data"], record["methods"] = list(data), methods
@@ -77,12 +76,11 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         if name == "teapots":
             circulance = [circulance_error(Q) for Q in matrices]
     record["teapots/circulance"] = circulance
-    return record.arrays()
 
 
 def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name: str) -> Matrix:
     """The raw matrix of another solver; what can be proven from it goes on record."""
-    solver: Any = ConditionalGradient("code", stop="figures")
+    solver: ConditionalGradient | Reference = ConditionalGradient("code", stop="figures")
     if method == GENERIC:
         solver = Reference("SCS", **SCS_SETTINGS)
     count, last, started = 0, None, time.perf_counter()
@@ -148,7 +146,7 @@ def _agree(arrays: Arrays, method: str) -> Claim:
     return judge(
         f"{method[0].upper() + method[1:]} gives the same Q as ours on all six data sets.",
         f"relative difference {middle:.2%} in the middle, at most {found[worst]:.1%} ({worst})",
-        found[worst] < SAME,
+        found[worst] < SAME_MATRIX_DIFFERENCE,
         reason + ", where the objective is flat: the pictures agree, the numbers less so.",
         Verdict.DIFFERS,
     )

@@ -10,33 +10,30 @@ from scipy.spatial import procrustes
 from ... import datasets
 from ...plot import point_colours
 from ..claims import Claim, judge
+from ..experiment import Experiment
 from ..figure_parts import SEQUENTIAL, colour_map, mosaic, scatter, styled
 from ..record import Arrays, Record
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Square"
-CAPTION = (
-    "A 16 x 16 grid of unit spacing in two of ten coordinates, noise of standard deviation 0.5 in the other eight "
-    "(K = 32). The leading eigenvectors recover the grid, bent at its edges; columns of the matrix, drawn on it, are "
-    "overlapping local patches."
+EXPERIMENT = Experiment(
+    title="Square",
+    caption="""A 16 x 16 grid of unit spacing in two of ten coordinates, noise of standard deviation 0.5 in the
+    other eight (K = 32). The leading eigenvectors recover the grid, bent at its edges; columns of the matrix, drawn
+    on it, are overlapping local patches.""",
+    seconds=(25, 5),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (25, 5)
 
 # Of a 16 x 16 grid, as in the paper.
 COLUMNS = (59, 84, 138, 163)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for the grid."""
-    record = Record(seed=SEED, device=device)
-    X, position = datasets.square_grid(256, noise=0.5, random_state=SEED)
+    X, position = datasets.square_grid(256, noise=0.5, random_state=record.seed)
     solution = record.solve("square", X, 32, 2e-3 if quick else 1e-4)
     record["position"], record["Q"], record["embedding"] = position, solution.Q, solution.embedding()
-    return record.arrays()
 
 
 @styled

@@ -10,6 +10,7 @@ from ... import datasets
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import curve, matrix, mosaic, scatter, styled, thumbnails
 from ..measure import circulance_error, principal_plane, recovered_angle, winding_number
 from ..record import Arrays, Record
@@ -17,24 +18,21 @@ from ..record import Arrays, Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Teapots"
-CAPTION = (
-    "One hundred pictures of a teapot, turned once around (K = 20). Two principal components fold the circle; "
-    "the learned matrix has a band that closes, and its eigenvectors order the pictures by viewing angle."
+EXPERIMENT = Experiment(
+    title="Teapots",
+    caption="""One hundred pictures of a teapot, turned once around (K = 20). Two principal components fold the
+    circle; the learned matrix has a band that closes, and its eigenvectors order the pictures by viewing angle.""",
+    data=("teapots",),
+    seconds=(8, 5),
 )
-DATA = ("teapots",)
-SEED = 0
-SECONDS = (8, 5)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for the pictures."""
-    record = Record(seed=SEED, device=device)
     pots = datasets.fetch_teapots()
     solution = record.solve("teapots", pots.data, 20, 1e-3 if quick else 1e-4)
     record["images"], record["angle"], record["Q"] = pots.images, pots.angle, solution.Q
     record["plane"], record["embedding"] = principal_plane(pots.data), solution.embedding()
-    return record.arrays()
 
 
 @styled

@@ -7,13 +7,15 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from ... import Gram, Iterate, KMeansSDP, certify, datasets, solve
 from ...solvers import BurerMonteiro, ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..record import Arrays, Record
 
@@ -21,15 +23,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Time"
-CAPTION = (
-    "Seconds (left) and certified gap at the end (right) on the first n images of the digit one. Ours stops at a "
-    "proven gap of 1e-3, the others at their own tests (conditional gradient: that of the paper's timing figure; SCS: "
-    "1e-5; low rank: relative change 1e-5). Open marks were stopped at the time limit; no bound comes from low rank."
+EXPERIMENT = Experiment(
+    title="Time",
+    caption="""Seconds (left) and certified gap at the end (right) on the first n images of the digit one. Ours
+    stops at a proven gap of 1e-3, the others at their own tests (conditional gradient: that of the paper's timing
+    figure; SCS: 1e-5; low rank: relative change 1e-5). Open marks were stopped at the time limit; the low-rank
+    solver gives no bound.""",
+    data=("mnist",),
+    seconds=(780, 35),
 )
-DATA: tuple[str, ...] = ("mnist",)
-SEED = 0
-SECONDS = (780, 35)
 
 TOL, RANK = 1e-3, 64
 # K, sizes for all, further sizes for ours, and the limit in seconds.
@@ -54,9 +56,8 @@ class Run:
     lower: float = -np.inf
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Time every solver at every size, ours further on; one that hit the limit twice in a row is left alone."""
-    record = Record(seed=SEED, device=device)
     K, sizes, beyond, cap = QUICK if quick else FULL
     images = datasets.fetch_mnist(1, max(beyond)).data
     problems = {n: KMeansSDP(Gram.from_data(images[:n]), K) for n in (*sizes, *beyond)}
@@ -64,19 +65,27 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     runs = {(OURS, n): _ours(record, problem) for n, problem in problems.items()}
     others = [name for name in OTHERS if find_spec("cvxpy") or name not in (SCS, CLARABEL)]
     for name in others:
-        caps = 0
-        for n in sizes:
-            run = time_to_the_end(name, problems[n], cap) if caps < 2 else None
-            if run is None:  # hopeless, or would not fit into memory
-                break
-            runs[name, n] = run
-            caps = caps + 1 if run.is_capped else 0
+        runs |= {(name, n): run for n, run in _runs_of(name, [problems[n] for n in sizes], cap).items()}
     methods = [OURS, *others]
     record["methods"], record["n"], record["cap"], record["K"] = methods, list(problems), cap, K
     for field in ("seconds", "is_capped", "gap", "lower"):
         record[field] = [[getattr(runs.get((name, n), Run()), field) for n in problems] for name in methods]
     record["left_out"] = np.array([name for name in OTHERS if name not in others], dtype=str)
-    return record.arrays()
+
+
+def _runs_of(name: str, problems: list[KMeansSDP], cap: float) -> dict[int, Run]:
+    """Runs of another solver by number of points, until it hits the limit twice in a row or does not fit."""
+    runs: dict[int, Run] = {}
+    caps = 0
+    for problem in problems:
+        run = time_to_the_end(name, problem, cap)
+        if run is None:
+            break
+        runs[problem.n] = run
+        caps = caps + 1 if run.is_capped else 0
+        if caps == 2:
+            break
+    return runs
 
 
 def _ours(record: Record, problem: KMeansSDP) -> Run:
@@ -88,15 +97,17 @@ def _ours(record: Record, problem: KMeansSDP) -> Run:
 def time_to_the_end(name: str, problem: KMeansSDP, cap: float) -> Run | None:
     """Run another solver to its own end or to the limit; None where it would not fit into memory."""
     if name in (SCS, CLARABEL):
-        solver: Any = _reference(name, cap)
-        if solver.memory(problem) > LARGEST_IN_MEMORY:
+        reference = _reference(name, cap)
+        if reference.memory(problem) > LARGEST_IN_MEMORY:
             return None
-        solver.prepare(problem)  # CVXPY's translation stays off the clock
+        reference.prepare(problem)  # CVXPY's translation stays off the clock
+        iterates = reference.iterates(problem)
+    elif name == GRADIENT:
+        iterates = ConditionalGradient("code", stop="timing").iterates(problem)
     else:
-        rank = min(RANK, problem.n)
-        solver = ConditionalGradient("code", stop="timing") if name == GRADIENT else BurerMonteiro(rank)
+        iterates = BurerMonteiro(min(RANK, problem.n)).iterates(problem)
     started = time.perf_counter()
-    last, is_capped = _last_before(solver.iterates(problem), started + cap)
+    last, is_capped = _last_before(iterates, started + cap)
     seconds = time.perf_counter() - started
     # A reference solver stops by itself at the limit, and then says nothing.
     is_capped = is_capped or seconds >= 0.98 * cap
@@ -106,7 +117,7 @@ def time_to_the_end(name: str, problem: KMeansSDP, cap: float) -> Run | None:
     return Run(min(seconds, cap) if is_capped else seconds, is_capped, proof.gap, proof.lower)
 
 
-def _reference(name: str, cap: float) -> Any:
+def _reference(name: str, cap: float) -> Reference:
     if name == SCS:
         return Reference("SCS", eps=1e-5, max_iters=5000, time_limit_secs=cap)
     return Reference("CLARABEL", time_limit=cap)
@@ -126,7 +137,7 @@ def _last_before(iterates: Iterator[Iterate], deadline: float) -> tuple[Iterate 
     return last, False
 
 
-def exponent(n: Any, seconds: Any) -> float:
+def exponent(n: ArrayLike, seconds: ArrayLike) -> float:
     """Slope of seconds against n on logarithmic axes.
 
     Examples
@@ -162,7 +173,7 @@ def draw(arrays: Arrays) -> Figure:
     return drawn
 
 
-def _series(ax: Axes, arrays: Arrays, row: int, name: str, values: Any) -> None:
+def _series(ax: Axes, arrays: Arrays, row: int, name: str, values: NDArray[np.float64]) -> None:
     shown = np.isfinite(values)
     n, values, capped = arrays["n"][shown], values[shown], arrays["is_capped"][row][shown]
     wide = 1.9 if name == OURS else 1.2

@@ -12,6 +12,7 @@ from ... import datasets
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, Verdict, judge
+from ..experiment import Experiment
 from ..figure_parts import curve, matrix, mosaic, scatter, styled, thumbnails
 from ..measure import principal_plane, recovered_angle
 from ..record import Arrays, Record
@@ -19,23 +20,22 @@ from ..record import Arrays, Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Turntable"
-CAPTION = (
-    "Two objects of COIL-100 (17, a cat, and 52, a mouse), 72 views each, stand in for the paper's horse and lamp, "
-    "which are not to be had. With K = 16, as with the authors' K = 35, there are two blocks, each a closed curve."
+EXPERIMENT = Experiment(
+    title="Turntable",
+    caption="""Two objects of COIL-100 (17, a cat, and 52, a mouse), 72 views each, stand in for the paper's horse
+    and lamp, which are not available. With K = 16, as with the authors' K = 35, there are two blocks, each a closed
+    curve.""",
+    data=("coil100",),
+    seconds=(90, 10),
 )
-DATA = ("coil100",)
-SEED = 0
-SECONDS = (90, 10)
 
 PAIR = (17, 52)
 OBJECTS = (14, 17, 52, 74)
 SIZES = (16, 35)
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for the pair, and at full size for every pair of the four objects."""
-    record = Record(seed=SEED, device=device)
     pairs = [PAIR] if quick else list(combinations(OBJECTS, 2))
     record["pairs"], record["sizes"] = pairs, SIZES
     record["components"] = np.zeros((len(pairs), len(SIZES)), dtype=int)
@@ -58,7 +58,6 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         if pair == PAIR:
             record["images"], record["target"], record["angle"] = views.images[:, ::2, ::2], views.target, views.angle
             record["plane"] = principal_plane(views.data)
-    return record.arrays()
 
 
 @styled

@@ -14,6 +14,7 @@ from ... import datasets
 from ...plot import point_colours
 from ..claims import Claim, judge
 from ..cone import draw_cone
+from ..experiment import Experiment
 from ..figure_parts import DIVERGING, FAINT, PALETTE, colour_map, figure, matrix, scatter, styled
 from ..record import Arrays, Record
 
@@ -21,21 +22,19 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-TITLE = "Two rings"
-CAPTION = (
-    "Two concentric circles of 100 points (K = 16). The two eigenvectors of the Gram matrix run over both; those of Q "
-    "(eigenvalue at least 0.01) belong to one ring or the other, and their columns lie on two cones at right angles."
+EXPERIMENT = Experiment(
+    title="Two rings",
+    caption="""Two concentric circles of 100 points (K = 16). The two eigenvectors of the Gram matrix run over both;
+    those of Q (eigenvalue at least 0.01) belong to one ring or the other, and their columns lie on two cones at
+    right angles.""",
+    seconds=(6, 2),
 )
-DATA: tuple[str, ...] = ()
-SEED = 0
-SECONDS = (6, 2)
 
 LEAST_EIGENVALUE = 1e-2
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve, and take both matrices apart."""
-    record = Record(seed=SEED, device=device)
     X, truth = datasets.two_rings(200)
     solution = record.solve("rings", X, 16, 1e-3 if quick else 1e-5)
     record["X"], record["truth"], record["Q"] = X, truth, solution.Q
@@ -46,8 +45,7 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
     record["D/values"], record["D/vectors"] = values[::-1], svd_flip(vectors[:, ::-1][:, :2], None)[0]
     values, vectors = _block_eigenvectors(solution.Q, truth)
     record["Q/values"], record["Q/vectors"] = values, vectors
-    record["kmeans"] = KMeans(2, n_init=20, random_state=SEED).fit_predict(record["D/vectors"])
-    return record.arrays()
+    record["kmeans"] = KMeans(2, n_init=20, random_state=record.seed).fit_predict(record["D/vectors"])
 
 
 @styled

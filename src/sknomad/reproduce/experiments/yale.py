@@ -12,6 +12,7 @@ from ... import datasets
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
 from ..claims import Claim, judge
+from ..experiment import Experiment
 from ..figure_parts import matrix, mosaic, scatter, styled, thumbnails
 from ..measure import explained, nearest, principal_plane, purity, recovered_angle
 from ..record import Arrays, Record
@@ -19,22 +20,20 @@ from ..record import Arrays, Record
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-TITLE = "Yale faces"
-CAPTION = (
-    "Subjects 1, 4, 5 and 27 of the Extended Yale Face Database B, 64 lights each (K = 16). The embedding goes round "
-    "with the azimuth of the light, whoever is lit, and closes in the dark, where the light is behind."
+EXPERIMENT = Experiment(
+    title="Yale faces",
+    caption="""Subjects 1, 4, 5 and 27 of the Extended Yale Face Database B, 64 lights each (K = 16). The embedding
+    goes round with the azimuth of the light, whoever is lit, and closes in the dark, where the light is behind.""",
+    data=("yale",),
+    seconds=(15, 8),
 )
-DATA = ("yale",)
-SEED = 0
-SECONDS = (15, 8)
 
 NEIGHBOURS = 16  # n/K
 BANDS = (-100, -40, 40, 100)  # degrees: behind, left, front, right, behind
 
 
-def compute(quick: bool, device: str = "auto") -> Arrays:
+def compute(record: Record, quick: bool) -> None:
     """Solve for the faces."""
-    record = Record(seed=SEED, device=device)
     faces = datasets.fetch_yale_faces()
     solution = record.solve("faces", faces.data, 16, 2e-3 if quick else 1e-4)
     record["images"], record["subject"] = _thirds(faces.images), faces.target
@@ -45,7 +44,6 @@ def compute(quick: bool, device: str = "auto") -> Arrays:
         solution.embedding(),
         principal_plane(faces.data),
     )
-    return record.arrays()
 
 
 @styled
