@@ -1,4 +1,4 @@
-"""The experiments use the library as its readers would: nothing private but how files are written and versions asked."""
+"""The experiments use the library as its readers would: nothing private but how files are written and versions read."""
 
 import ast
 from pathlib import Path
