@@ -77,6 +77,11 @@ class NOMADPath:
         """Bound on the optimum at each ``K``."""
         return np.array([proof.upper for proof in self.certificates])
 
+    @property
+    def largest_gap(self) -> float:
+        """Largest certified gap of all ``K``."""
+        return max(proof.gap for proof in self.certificates)
+
     def plot(self) -> Figure:
         """Draw bounds, parts, active modes and stability against ``K``; returns the figure."""
         from ..plot.path import draw_path

@@ -15,25 +15,25 @@ Labelled = tuple[Points, Labels]
 RandomState = int | np.random.RandomState | np.random.Generator | None
 Sampler = TypeVar("Sampler", bound=Callable[..., Parametrised | Labelled])
 
-SECTIONS = """    Parameters
-    ----------
-    n_samples : int, default={n_samples}
-        Number of points.
-    noise : float, default={noise}
-        Standard deviation of the Gaussian noise added to every coordinate, unless said otherwise above.
-    random_state : int, RandomState, Generator or None, default=None
-        Where the noise comes from; unused where nothing is random.
+SECTIONS = """Parameters
+----------
+n_samples : int, default={n_samples}
+    Number of points.
+noise : float, default={noise}
+    Standard deviation of the Gaussian noise added to every coordinate, unless said otherwise above.
+random_state : int, RandomState, Generator or None, default=None
+    Where the noise comes from; unused where nothing is random.
 
-    Returns
-    -------
-    X : array of shape (n_samples, d)
-        The points in order, manifold by manifold.
-    {second}
+Returns
+-------
+X : array of shape (n_samples, d)
+    The points in order, manifold by manifold.
+{second}
 
 """
 SECOND = {
-    Labelled: "labels : array of shape (n_samples,)\n        Manifold of each point, from 0.",
-    Parametrised: "parameter : array, one entry or row per point\n        Where each point lies on the manifold.",
+    Labelled: "labels : array of shape (n_samples,)\n    Manifold of each point, from 0.",
+    Parametrised: "parameter : array, one entry or row per point\n    Where each point lies on the manifold.",
 }
 
 
@@ -43,5 +43,6 @@ def sampler(function: Sampler) -> Sampler:
     defaults = {name: parameter.default for name, parameter in signature.parameters.items()}
     sections = SECTIONS.format(second=SECOND[signature.return_annotation], **defaults)
     if function.__doc__ is not None:  # python -OO leaves none
-        function.__doc__ = function.__doc__.replace("    Examples\n", f"{sections}    Examples\n", 1)
+        # Without its indentation, which newer versions of Python drop themselves.
+        function.__doc__ = inspect.cleandoc(function.__doc__).replace("Examples\n", f"{sections}Examples\n", 1)
     return function

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils import check_consistent_length
 
+from .panel import panel
 from .style import (
     DIVERGING,
     FAINT,
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
+@panel
 def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: Axes | None = None) -> Axes:
     """Heat map of the learned neighbourhoods ``Q``.
 
@@ -37,13 +39,6 @@ def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: A
         Drawn as coloured strips at the edges.
     order : array of shape (n,), optional
         Indices of the points in the order of drawing; without it they are sorted by label.
-    ax : Axes, optional
-        Where to draw; None is a new figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
 
     Examples
     --------
@@ -54,6 +49,7 @@ def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: A
         return heat_map(axes_or_new(ax), square(Q), labels, order)
 
 
+@panel
 def embedding(
     points: ArrayLike, labels: Column = None, parameter: Column = None, *, cyclic: bool = False, ax: Axes | None = None
 ) -> Axes:
@@ -69,13 +65,6 @@ def embedding(
         Gives the shade.
     cyclic : bool, default=False
         Whether the parameter closes on itself.
-    ax : Axes, optional
-        Where to draw; None is a new figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
 
     Examples
     --------
@@ -92,6 +81,7 @@ def embedding(
         return scatter(axes_or_new(ax), points, point_colours(labels, parameter, cyclic=cyclic))
 
 
+@panel
 def scatter_data(
     X: ArrayLike, labels: Column = None, parameter: Column = None, *, cyclic: bool = False, ax: Axes | None = None
 ) -> Axes:
@@ -107,13 +97,6 @@ def scatter_data(
         Gives the lightness, or without labels the hue.
     cyclic : bool, default=False
         Whether the parameter is an angle.
-    ax : Axes, optional
-        Where to draw; None makes a figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
 
     Examples
     --------
@@ -124,6 +107,7 @@ def scatter_data(
     return embedding(plane(np.asarray(X, dtype=np.float64)), labels, parameter, cyclic=cyclic, ax=ax)
 
 
+@panel
 def convergence(trace: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Axes:
     """Lower and upper bounds against time, the gap between them shaded.
 
@@ -132,13 +116,6 @@ def convergence(trace: Mapping[str, ArrayLike], *, ax: Axes | None = None) -> Ax
     trace : mapping of str to array of shape (m,)
         Columns ``lower``, ``upper`` and ``seconds`` or, failing that, ``iteration``. Entries that are not finite,
         bounds not known yet, are left out.
-    ax : Axes, optional
-        Where to draw; None is a new figure.
-
-    Returns
-    -------
-    Axes
-        What was drawn on.
 
     Examples
     --------

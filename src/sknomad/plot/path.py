@@ -2,19 +2,62 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
+from numpy.typing import NDArray
 
 from . import FAINT, INK, MUTED, PALETTE, style
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from .. import NOMADPath
+
+class SolutionPath(Protocol):
+    """What is drawn of a path: arrays with one entry for each ``K``, as in `sknomad.NOMADPath`."""
+
+    @property
+    def K_values(self) -> NDArray[np.float64]:
+        """The traces."""
+        ...
+
+    @property
+    def n_components(self) -> NDArray[np.int64]:
+        """Number of parts."""
+        ...
+
+    @property
+    def active_modes(self) -> NDArray[np.int64]:
+        """Number of eigenvalues that count."""
+        ...
+
+    @property
+    def persistence(self) -> NDArray[np.float64]:
+        """How clear the parts are, in decades."""
+        ...
+
+    @property
+    def stability(self) -> NDArray[np.float64]:
+        """Agreement with the next larger ``K``."""
+        ...
+
+    @property
+    def lower(self) -> NDArray[np.float64]:
+        """Feasible value at each ``K``."""
+        ...
+
+    @property
+    def upper(self) -> NDArray[np.float64]:
+        """Bound on the optimum at each ``K``."""
+        ...
+
+    @property
+    def largest_gap(self) -> float:
+        """Largest certified gap."""
+        ...
 
 
-def draw_path(path: NOMADPath) -> Figure:
+def draw_path(path: SolutionPath) -> Figure:
     """Four panels above one another against ``K``: bounds, parts, modes, stability and clarity."""
     with style():
         # Inside the style: without matplotlib it is what says how to get it.
@@ -29,7 +72,7 @@ def draw_path(path: NOMADPath) -> Figure:
         bounds.plot(K, path.lower, color=INK)
         bounds.set(ylabel=r"$\langle D, Q \rangle$")
         bounds.set_title("Bounds on the optimum")
-        bounds.set_title(f"largest gap {_largest_gap(path):.1e}", loc="right", weight="normal")
+        bounds.set_title(f"largest gap {path.largest_gap:.1e}", loc="right", weight="normal")
         parts.step(K, path.n_components, where="mid", color=PALETTE[0])
         parts.plot(K, path.n_components, "o", color=PALETTE[0], markersize=4)
         parts.set(ylabel="number", ylim=(0, path.n_components.max() + 1))
@@ -48,7 +91,3 @@ def draw_path(path: NOMADPath) -> Figure:
             clarity.minorticks_off()
             clarity.set_xticks(K, [f"{value:g}" for value in K])
     return figure
-
-
-def _largest_gap(path: NOMADPath) -> float:
-    return max(proof.gap for proof in path.certificates)

@@ -117,7 +117,7 @@ def colour_map(stops: Sequence[str]) -> LinearSegmentedColormap:
 
     Parameters
     ----------
-    stops : tuple of str
+    stops : sequence of str
         Colours from one end to the other, as hexadecimal codes.
 
     Returns
@@ -127,8 +127,8 @@ def colour_map(stops: Sequence[str]) -> LinearSegmentedColormap:
 
     Examples
     --------
-    >>> colour_map(("#ffffff", "#000000"))(1.0)[:3]
-    (np.float64(0.0), np.float64(0.0), np.float64(0.0))
+    >>> colour_map(["#ffffff", "#000000"])([0.0, 1.0]).tolist()
+    [[1.0, 1.0, 1.0, 1.0], [0.0, 0.0, 0.0, 1.0]]
     """
     return matplotlib_module(".colors").LinearSegmentedColormap.from_list("sknomad", list(stops))
 
