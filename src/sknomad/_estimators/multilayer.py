@@ -3,24 +3,23 @@
 from __future__ import annotations
 
 import time
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
-from sklearn.metrics import adjusted_rand_score
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._files.records import saved
-from .._manifolds.choice import SAME, Choice, choose
+from .._manifolds.choice import Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.linkage import LinkageTree, linkage_tree
 from .._numerics.arrays import Array
-from .._numerics.validation import check_choice, check_integer, check_K
+from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
@@ -29,6 +28,7 @@ from .._solving.run_state import Progress
 from .._solving.solution import Solution
 from ..metrics import hardness
 from .fitted import PlacesNewPoints
+from .schedule import check_schedule, halving_schedule
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -73,6 +73,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     n_clusters : int, optional
         The number of clusters, if known. None leaves it to the data, which may answer one; with a given schedule, to
         the last layer: the number of parts that persists over the widest range of similarities.
+    allow_single_cluster : bool, default=True
+        Whether an automatic schedule may find a single cluster; False where it is known that there are several.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
@@ -103,7 +105,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     schedule_ : list of float
         ``K`` of each layer solved: shorter than planned when a layer was a hard clustering already.
     confidence_ : float
-        Of an automatic schedule, between 0.5, undecided, and 1; NaN where the schedule was given.
+        Of an automatic schedule: the share of data like these on which the number was right (with `n_clusters` given,
+        on which that division was); NaN where the schedule was given.
     n_iter_ : int
         Solver steps of all layers.
     n_features_in_ : int
@@ -124,6 +127,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         schedule: Any = "auto",
         *,
         n_clusters: int | None = None,
+        allow_single_cluster: bool = True,
         n_components: int = 2,
         solver: Any = "auto",
         metric: str = "euclidean",
@@ -135,6 +139,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     ):
         self.schedule = schedule
         self.n_clusters = n_clusters
+        self.allow_single_cluster = allow_single_cluster
         self.n_components = n_components
         self.solver = solver
         self.metric = metric
@@ -165,7 +170,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         choice = None
         if isinstance(self.schedule, str):
             check_choice(self.schedule, "schedule", ("auto",))
-            choice = choose(gram, n_parts=count, callback=self.callback)
+            choice = choose(gram, n_parts=count, allow_single=self.allow_single_cluster, callback=self.callback)
             schedule = halving_schedule(choice.K, choice.n_parts)
         else:
             schedule = check_schedule(self.schedule, gram.n)
@@ -174,17 +179,27 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
         self.confidence_ = float("nan") if choice is None else choice.confidence
-        if choice is not None and choice.labels.any():
-            self.labels_ = follow(choice, trees)
-        elif count is None:
-            self.labels_ = trees[-1].cut(1 if choice is not None else trees[-1].clearest())
-        else:
-            self.labels_ = cut_deepest(trees, count)
+        self.labels_ = self._clusters(choice, trees, count)
         self.n_clusters_ = int(self.labels_.max()) + 1
         self.embedding_, self._extension = extend(solutions[0], self.metric, self.labels_, n_components)
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
         self._n_features_out = n_components
         return self
+
+    def _clusters(self, choice: Choice | None, trees: list[LinkageTree], count: int | None) -> Array:
+        """The parts that were chosen; where a schedule or a number was given instead, those of the layers."""
+        if choice is not None and choice.was_found:
+            return choice.labels
+        if count is None:
+            return trees[-1].cut(trees[-1].clearest())
+        if choice is not None:
+            warnings.warn(
+                f"n_clusters={count}: the data show no division into so many parts, so that the links of the deepest "
+                "layer were cut where they are weakest. Leave n_clusters out to see which number they show.",
+                UserWarning,
+                stacklevel=3,
+            )
+        return cut_deepest(trees, count)
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
         """Fit to `X` and return `embedding_`."""
@@ -228,41 +243,6 @@ class _Watch:
         assert self.callback is not None
         self.stopped = bool(self.callback(progress))
         return self.stopped
-
-
-def halving_schedule(K: float, count: int) -> list[float]:
-    """From ``K`` by halves down to `count`, which ends it unless it is one: a layer of trace one knows nothing."""
-    schedule = [max(K, float(count))]
-    while count > 1 and schedule[-1] > count:
-        schedule.append(max(schedule[-1] / 2, float(count)))
-    return schedule
-
-
-def check_schedule(schedule: Any, n: int) -> list[float]:
-    """`schedule` as a list of valid ``K``, not increasing."""
-    try:
-        values = list(schedule)
-    except TypeError:
-        raise TypeError(
-            f'schedule must be "auto" or a sequence of numbers, got {schedule!r} of type {type(schedule).__name__}.'
-        ) from None
-    if not values:
-        raise ValueError("schedule must have at least one K, got none. Pass for instance [16, 8, 4, 2].")
-    values = [check_K(K, n) for K in values]
-    if any(later > earlier for earlier, later in pairwise(values)):
-        raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
-    return values
-
-
-def follow(choice: Choice, trees: list[LinkageTree]) -> Array:
-    """The parts of the layer that agrees best with the chosen division, the deepest of equals.
-
-    Should the accurately solved layers all have broken that division up, it is itself the answer.
-    """
-    cuts = [tree.cut(choice.n_parts) for tree in reversed(trees)]
-    agreement = [adjusted_rand_score(choice.labels, labels) for labels in cuts]
-    best = int(np.argmax(agreement))
-    return cuts[best] if agreement[best] >= SAME else choice.labels
 
 
 def cut_deepest(trees: list[LinkageTree], count: int) -> Array:

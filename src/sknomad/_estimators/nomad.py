@@ -10,7 +10,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
-from .._manifolds.choice import choose
+from .._manifolds.choice import Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.order import find_order
 from .._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
@@ -44,8 +44,8 @@ class NOMAD(
     ----------
     K : float or "auto", default="auto"
         Trace of ``Q``: about ``n/K`` neighbours per point. More than the number of manifolds; larger for strongly
-        curved ones, smaller for noisy ones. "auto" chooses the one at which the data fall into parts most clearly, see
-        ``docs/automatic_choice.md``.
+        curved ones, smaller for noisy ones. "auto" first finds the manifolds by looks at several ``K``, the same that
+        `MultiLayerNOMAD` finds, see ``docs/automatic_choice.md``, then takes about twelve neighbours per point.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
@@ -55,7 +55,10 @@ class NOMAD(
     tol : float, default=1e-3
         Certified relative gap at which to stop.
     threshold : float, default=1e-2
-        Entries of ``Q`` above this share of the largest connect two points.
+        Entries of ``Q`` above this share of the largest connect two points. With a given ``K`` connected points are
+        one manifold.
+    allow_single_cluster : bool, default=True
+        Whether ``K="auto"`` may find a single manifold; False where it is known that there are several.
     min_component_size : int, default=1
         Components of fewer points are no manifolds: their points are labelled -1. A point of weight three is three.
     affinity : {"dense", "sparse"}, default="dense"
@@ -101,6 +104,8 @@ class NOMAD(
         The feasible ``Q``, made on request, in the form that `affinity` says.
     n_manifolds_ : int
         Number of manifolds.
+    confidence_ : float
+        With ``K="auto"``: the share of data like these on which the number of manifolds was right; NaN otherwise.
     certificate_ : Certificate
         Proven bounds on the optimum, in units of ``X`` squared.
     K_ : float
@@ -136,6 +141,7 @@ class NOMAD(
         metric: str = "euclidean",
         tol: float = 1e-3,
         threshold: float = 1e-2,
+        allow_single_cluster: bool = True,
         min_component_size: int = 1,
         affinity: str = "dense",
         max_iter: int = 5000,
@@ -154,6 +160,7 @@ class NOMAD(
         self.metric = metric
         self.tol = tol
         self.threshold = threshold
+        self.allow_single_cluster = allow_single_cluster
         self.min_component_size = min_component_size
         self.affinity = affinity
         self.max_iter = max_iter
@@ -191,25 +198,27 @@ class NOMAD(
             self._groups = read_groups(sample_weight, table, self.metric, takes_weights=takes_weights(solver))
             gram = self._make_gram(table)
             is_auto = isinstance(self.K, str) and self.K == "auto"
-            K = choose(gram, callback=self.callback).K if is_auto else check_K(self.K, self._n_present(table))
+            choice = choose(gram, allow_single=self.allow_single_cluster, callback=self.callback) if is_auto else None
+            K = check_K(self.K, self._n_present(table)) if choice is None else choice.K
             task = FitTask(self, X, self.max_iter)
             options = SolveOptions(solver, self.tol, self.max_iter, self.max_seconds, self.grade)
             # From as many on as there are distinct points every one of them is its own neighbour only.
             problem = KMeansSDP(gram, min(K, gram.n))
             hear = listen(self.callback, self._line_writer(), task.listener)
             self.solution_: Solution = options.solve(problem, start=self._start(gram.n), callback=hear)
-            self._read(K, table, given_model(X))
+            self._read(K, choice, table, given_model(X))
             task.end()
         return self
 
-    def _read(self, K: float, table: Array, model: Array) -> None:
+    def _read(self, K: float, choice: Choice | None, table: Array, model: Array) -> None:
         """Set the fitted attributes, in the array library of `model`."""
         self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
         self._point = self.solution_.point
         weights = None if self._groups is None else self._groups.weights
         # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
         base = self._plain(self._point.unmixed)
-        parts = find_manifolds(base, self.threshold)
+        parts = find_manifolds(base, self.threshold) if choice is None else choice.labels
+        self.confidence_ = math.nan if choice is None else choice.confidence
         coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
         squared_norms = self.solution_.problem.gram.diagonal()
         self._names = name_manifolds(parts, self.min_component_size, squared_norms, weights).tolist()

@@ -1,0 +1,141 @@
+"""Divisions of the points into parts, gathered from several looks, and how much speaks for each.
+
+The score of a division into c >= 2 parts is the log of its evidence, plus how even its parts are, plus how clearly they
+stand apart. Evidence is the share of all cuts, of plain valley trees, smooth ones and spectral ones, that give the same
+division up to small differences.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.metrics import adjusted_rand_score
+
+from .._numerics.arrays import Array
+from .look import Landscape, Look
+from .spectral_cuts import spectral_cut, spectral_gaps
+from .valley_tree import ValleyTree, prominences_between, smallest_part, valley_tree
+
+# Prominences at which trees are cut, and the most parts less one of a cut that is looked at.
+PROMINENCES = np.geomspace(0.05, 3.0, 22)
+MOST_VALLEYS = 40
+# Spectral cuts taken from each look, those with the widest gaps.
+SPECTRAL_CUTS = 3
+# Two divisions are the same if they agree to this adjusted Rand index.
+SAME_DIVISION_ARI = 0.9
+# Weights in the evidence of plain trees, smooth trees and spectral cuts, and what a division without any counts.
+EVIDENCE_WEIGHTS, LEAST_EVIDENCE = np.array([0.6, 0.2, 0.2]), 0.01
+# Weights of evenness, log(c smallest / n), and of clearness, the mean log of the prominences between parts.
+EVENNESS_WEIGHT, CLEARNESS_WEIGHT, LEAST_PROMINENCE = 1.5, 0.3, 0.01
+# A valley that counts for the highest one has this share of the points on either side.
+SHARE_ON_EITHER_SIDE = 0.05
+# With the number of parts given, trees are cut for several smallest shares of a part.
+SHARES_WHEN_TOLD = (0.01, 0.02, 0.05)
+PLAIN_CUT, SMOOTH_CUT, SPECTRAL_CUT = 0, 1, 2
+LANDSCAPES = ((PLAIN_CUT, Landscape.PLAIN), (SMOOTH_CUT, Landscape.SMOOTH))
+
+
+@dataclass(frozen=True)
+class Scored:
+    """A division and its score."""
+
+    labels: Array  # (n,) parts from 0, by first appearance
+    score: float  # -inf for a single part
+
+    @property
+    def n_parts(self) -> int:
+        """Number of parts."""
+        return int(self.labels.max()) + 1
+
+
+class Pool:
+    """Different divisions, and the votes of each kind of cut for each."""
+
+    def __init__(self) -> None:
+        self.divisions: list[Array] = []
+        self.votes: list[Array] = []
+        self._index: dict[bytes, int] = {}
+
+    def add(self, labels: Array | None, kind: int, weight: float) -> None:
+        """Enter a division, if there is one, with a vote."""
+        if labels is None:
+            return
+        place = self._index.setdefault(labels.astype(np.int32).tobytes(), len(self.divisions))
+        if place == len(self.divisions):
+            self.divisions.append(labels)
+            self.votes.append(np.zeros(len(EVIDENCE_WEIGHTS)))
+        self.votes[place][kind] += weight
+
+    def scored(self, looks: Sequence[Look]) -> list[Scored]:
+        """All divisions with their scores, the best first."""
+        if not self.divisions:
+            return []
+        votes, count = np.array(self.votes) / len(looks), len(self.divisions)
+        same = np.eye(count, dtype=bool)
+        for one in range(count):
+            for other in range(one):
+                agreement = adjusted_rand_score(self.divisions[one], self.divisions[other])
+                same[one, other] = same[other, one] = agreement >= SAME_DIVISION_ARI
+        evidence = np.log(LEAST_EVIDENCE + same @ votes @ EVIDENCE_WEIGHTS)
+        found = [
+            Scored(labels, float(amount) + _shape(looks, labels))
+            for amount, labels in zip(evidence, self.divisions, strict=True)
+        ]
+        return sorted(found, key=lambda division: -division.score)
+
+
+def gather(looks: Sequence[Look]) -> tuple[Pool, float]:
+    """All divisions that a look suggests, and the mean log prominence of the highest valley between two large sides."""
+    pool, highest, n = Pool(), 0.0, looks[0].n
+    for look in looks:
+        for kind, landscape in LANDSCAPES:
+            tree = valley_tree(look, landscape, smallest_part(n))
+            _add_cuts(pool, tree, kind)
+            if kind == PLAIN_CUT:
+                highest += math.log(LEAST_PROMINENCE + tree.highest_prominence(SHARE_ON_EITHER_SIDE)) / len(looks)
+        _add_spectral_cuts(pool, look)
+    return pool, highest
+
+
+def gather_told(looks: Sequence[Look], n_parts: int) -> Pool:
+    """Divisions into `n_parts` parts: the clearest of every tree, for several smallest sizes, and spectral ones."""
+    pool = Pool()
+    shares = [share for share in SHARES_WHEN_TOLD if share * n_parts <= 1]
+    for look in looks:
+        for kind, landscape in LANDSCAPES:
+            for share in shares:
+                tree = valley_tree(look, landscape, smallest_part(look.n, share))
+                pool.add(tree.cut(n_parts), kind, 1 / len(SHARES_WHEN_TOLD))
+        pool.add(spectral_cut(look, n_parts), SPECTRAL_CUT, 1.0)
+    return pool
+
+
+def _add_cuts(pool: Pool, tree: ValleyTree, kind: int) -> None:
+    """Every division that some prominence leaves, with the share of prominences that leave it."""
+    ranked = np.sort(tree.prominence[tree.prominence >= PROMINENCES[0]])[::-1][:MOST_VALLEYS]
+    valleys = np.searchsorted(-ranked, -PROMINENCES, side="right")
+    for count in np.unique(valleys):
+        lowest = ranked[count - 1] if count else math.inf
+        pool.add(tree.without(tree.prominence >= lowest), kind, float(np.mean(valleys == count)))
+
+
+def _add_spectral_cuts(pool: Pool, look: Look) -> None:
+    counts, gaps = spectral_gaps(look)
+    for k in np.argsort(-gaps, kind="stable")[:SPECTRAL_CUTS]:
+        labels = spectral_cut(look, int(counts[k]))
+        if labels is not None and np.bincount(labels).min() >= smallest_part(look.n):
+            pool.add(labels, SPECTRAL_CUT, float(np.clip(gaps[k], 0, 1)))
+
+
+def _shape(looks: Sequence[Look], labels: Array) -> float:
+    """Evenness and clearness, weighted; minus infinity for a single part."""
+    sizes = np.bincount(labels)
+    if len(sizes) == 1:
+        return -math.inf
+    clearness = [np.mean(np.log(LEAST_PROMINENCE + prominences_between(look, labels))) for look in looks]
+    return EVENNESS_WEIGHT * math.log(len(sizes) * sizes.min() / len(labels)) + CLEARNESS_WEIGHT * float(
+        np.mean(clearness)
+    )

@@ -1,0 +1,83 @@
+"""One rough solution made ready for dividing: the density of its points, the links between them, its spectrum.
+
+Density needs no dimension: ``f_i = -log Q_ii``, because a point shares its row with the more others the more there are
+around it. A link joins two points at the level ``min(f_i, f_j) + a log s_ij``, with the similarity
+``s_ij = Q_ij / sqrt(Q_ii Q_jj)``: the lower of both densities, less so much for a faint link.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+
+import numpy as np
+
+from .._numerics.arrays import Array
+
+# Similarities below this are zero: nothing fainter means anything in a rough solution.
+FAINTEST = 1e-4
+# Eigenvalues looked at: spectral cuts into more parts than these are not tried.
+MOST_SPECTRAL = 30
+# Smallest entry of the diagonal, and smallest rate -log(eigenvalue), that are told from zero.
+SMALLEST_DIAGONAL, SMALLEST_RATE = 1e-12, 1e-3
+
+
+class Landscape(Enum):
+    """How density is read off a solution; the value is the weight ``a`` of a link's log similarity."""
+
+    PLAIN = 0.55  # as it is
+    SMOOTH = 0.7  # averaged once over each point's row of Q
+
+
+@dataclass(frozen=True)
+class Look:
+    """A rough solution for one ``K``."""
+
+    K: float
+    first: Array  # (m,) ends of the links
+    second: Array  # (m,) the other ends, larger
+    density: dict[Landscape, Array]  # (n,) of each point
+    levels: dict[Landscape, Array]  # (m,) at which each link joins
+    rates: Array  # (p,) -log of the largest eigenvalues of Q, ascending: how fast a random walk leaves each division
+    vectors: Array  # (n, p) their eigenvectors
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.vectors)
+
+
+def make_look(K: float, Q: Array) -> Look:
+    """The dense ``Q`` (n, n) of a rough solution, made ready.
+
+    Examples
+    --------
+    >>> look = make_look(2.0, np.kron(np.eye(2), np.full((3, 3), 1 / 3)))
+    >>> look.n, len(look.first), look.rates.round(2)[:3].tolist()
+    (6, 6, [0.0, 0.0, 27.63])
+    """
+    diagonal = np.maximum(np.diag(Q), SMALLEST_DIAGONAL)
+    root = np.sqrt(diagonal)
+    similarity = np.minimum(Q / np.outer(root, root), 1.0)
+    first, second = np.nonzero(np.triu(similarity, 1) > FAINTEST)
+    log_similarity = np.log(similarity[first, second])
+    plain, shares = -np.log(diagonal), np.maximum(Q, 0)
+    density = {Landscape.PLAIN: plain, Landscape.SMOOTH: shares @ plain / shares.sum(axis=1)}
+    levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
+    rates, vectors = _spectrum(Q)
+    return Look(K, first, second, density, levels, rates, vectors)
+
+
+def faintest_level(look: Look, landscape: Landscape, points: Array) -> Array:
+    """The level at which points that no link reaches would join."""
+    return look.density[landscape][points] + landscape.value * math.log(FAINTEST)
+
+
+def _spectrum(Q: Array) -> tuple[Array, Array]:
+    """Rates and eigenvectors of the largest eigenvalues; the first belongs to the vector of ones."""
+    values, vectors = np.linalg.eigh(Q)
+    most = min(MOST_SPECTRAL + 2, len(Q))
+    rates = np.maximum(-np.log(np.clip(values[::-1][:most], SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
+    rates[0] = SMALLEST_RATE
+    return rates, vectors[:, ::-1][:, :most]

@@ -1,0 +1,140 @@
+"""Valley trees: which peaks of density stand out, and where the valleys between them run.
+
+Links are taken from the highest level down. Where one joins two sets of points, the lower of their peaks ends; how far
+it stood above the link is its *prominence* (0-dimensional persistence). Dropping all links of at least some prominence
+leaves the parts whose peaks stand out by as much, so that one tree serves every prominence asked for.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+
+from .._numerics.arrays import Array
+from .._points.components import in_order
+from .look import FAINTEST, Landscape, Look, faintest_level
+
+# A part has at least this share of the points, and at least three; smaller sets join what they meet first.
+SMALLEST_SHARE, FEWEST_POINTS = 0.02, 3
+
+
+@dataclass(frozen=True)
+class ValleyTree:
+    """The links of a maximum spanning tree of levels, highest first."""
+
+    first: Array  # (n - 1,) ends of the links
+    second: Array  # (n - 1,)
+    levels: Array  # (n - 1,) at which they join
+    prominence: Array  # (n - 1,) of the peak that ends there; 0 where one side is too small to be a part
+    smaller_side: Array  # (n - 1,) points on the smaller side
+
+    @property
+    def n(self) -> int:
+        """Number of points."""
+        return len(self.levels) + 1
+
+    def without(self, dropped: Array) -> Array:
+        """Labels of what hangs together without the dropped links, by first appearance."""
+        kept = ~dropped
+        links = sp.coo_array((np.ones(int(kept.sum())), (self.first[kept], self.second[kept])), shape=(self.n, self.n))
+        return in_order(connected_components(links, directed=False)[1])
+
+    def cut(self, n_parts: int) -> Array | None:
+        """Labels of the `n_parts` most prominent parts; None where there are not so many."""
+        order = np.argsort(-self.prominence, kind="stable")[: n_parts - 1]
+        if len(order) < n_parts - 1 or self.prominence[order].min(initial=math.inf) <= 0:
+            return None
+        dropped = np.zeros(self.n - 1, dtype=bool)
+        dropped[order] = True
+        return self.without(dropped)
+
+    def highest_prominence(self, share: float) -> float:
+        """The largest prominence with at least `share` of the points on either side."""
+        return float(self.prominence[self.smaller_side >= share * self.n].max(initial=0.0))
+
+
+def valley_tree(look: Look, landscape: Landscape, smallest: int) -> ValleyTree:
+    """The tree of one look; sets of fewer than `smallest` points are no parts, and their peaks do not count.
+
+    Examples
+    --------
+    >>> from sknomad._manifolds.look import make_look
+    >>> look = make_look(2.0, np.kron(np.eye(2), np.full((4, 4), 1 / 4)))
+    >>> valley_tree(look, Landscape.PLAIN, 3).cut(2).tolist()
+    [0, 0, 0, 0, 1, 1, 1, 1]
+    """
+    first, second, levels = _spanning_tree(look, landscape)
+    sets = _GrowingSets(look.density[landscape])
+    prominence, side = np.zeros(len(levels)), np.zeros(len(levels), dtype=np.int64)
+    for k, (i, j, level) in enumerate(zip(first.tolist(), second.tolist(), levels.tolist(), strict=True)):
+        side[k], prominence[k] = sets.join(i, j, level, smallest)
+    return ValleyTree(first, second, levels, prominence, side)
+
+
+class _GrowingSets:
+    """Sets of points that are joined one link at a time, with their sizes and peaks."""
+
+    def __init__(self, density: Array):
+        self.parent, self.size, self.peak = list(range(len(density))), [1] * len(density), density.tolist()
+
+    def root(self, i: int) -> int:
+        """The point that stands for the set of point `i`."""
+        while self.parent[i] != i:
+            self.parent[i] = self.parent[self.parent[i]]
+            i = self.parent[i]
+        return i
+
+    def join(self, i: int, j: int, level: float, smallest: int) -> tuple[int, float]:
+        """Join the sets of two points; returns the size of the smaller and by how much the lower peak stood out."""
+        a, b = self.root(i), self.root(j)
+        if self.size[a] < self.size[b]:
+            a, b = b, a
+        smaller = self.size[b]
+        prominence = min(self.peak[a], self.peak[b]) - level if smaller >= smallest else 0.0
+        if smaller >= smallest or self.size[a] < smallest:
+            self.peak[a] = max(self.peak[a], self.peak[b])
+        self.parent[b], self.size[a] = a, self.size[a] + smaller
+        return smaller, prominence
+
+
+def _spanning_tree(look: Look, landscape: Landscape) -> tuple[Array, Array, Array]:
+    """Maximum spanning tree, highest level first; what no link reaches hangs on the densest point, faintly."""
+    n, hub = look.n, int(np.argmax(look.density[landscape]))
+    others = np.flatnonzero(np.arange(n) != hub)
+    first = np.r_[look.first, np.minimum(others, hub)]
+    second = np.r_[look.second, np.maximum(others, hub)]
+    levels = np.r_[look.levels[landscape], faintest_level(look, landscape, others)]
+    order = np.lexsort((-levels, second, first))  # of two links between the same points the higher comes first
+    is_second = np.r_[False, (np.diff(first[order]) == 0) & (np.diff(second[order]) == 0)]
+    kept, top = order[~is_second], levels.max()
+    # scipy takes a zero for a missing link, so lengths start at one.
+    graph = sp.csr_array((top - levels[kept] + 1, (first[kept], second[kept])), shape=(n, n))
+    tree = minimum_spanning_tree(graph).tocoo()
+    order = np.argsort(tree.data, kind="stable")
+    return tree.row[order].astype(np.int64), tree.col[order].astype(np.int64), top + 1 - tree.data[order]
+
+
+def prominences_between(look: Look, labels: Array) -> Array:
+    """How far the lower peak stands out whenever two of the given parts join; one number less than there are parts."""
+    density, levels = look.density[Landscape.PLAIN], look.levels[Landscape.PLAIN]
+    count = int(labels.max()) + 1
+    peak = np.full(count, -np.inf)
+    np.maximum.at(peak, labels, density)
+    saddle = np.minimum.outer(peak, peak) + Landscape.PLAIN.value * math.log(FAINTEST)
+    np.maximum.at(saddle, (labels[look.first], labels[look.second]), levels)
+    saddle = np.maximum(saddle, saddle.T)
+    row, column = np.triu_indices(count, 1)
+    order = np.argsort(-saddle[row, column], kind="stable")
+    sets = _GrowingSets(peak)
+    merges = zip(row[order].tolist(), column[order].tolist(), saddle[row, column][order].tolist(), strict=True)
+    joined = [sets.join(a, b, level, 1)[1] for a, b, level in merges if sets.root(a) != sets.root(b)]
+    return np.maximum(joined, 0.0)
+
+
+def smallest_part(n: int, share: float = SMALLEST_SHARE) -> int:
+    """Fewest points of a part."""
+    return max(FEWEST_POINTS, math.ceil(share * n))
