@@ -7,9 +7,9 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sknomad import NOMAD, Gram, KMeansSDP, MultiLayerNOMAD, datasets, load, solve
-from sknomad._estimators.multilayer import halving_schedule
-from sknomad._manifolds.choice import K_grid, choose, usual_K
+from sknomad._estimators.schedule import halving_schedule
 from sknomad.metrics import hardness
+from spread_blobs import blobs
 
 
 @parametrize_with_checks([MultiLayerNOMAD()])
@@ -48,12 +48,6 @@ def test_each_layer_solves_the_program_of_the_last_affinity():
     assert alone.lower <= second.certificate.upper
 
 
-def blobs(count, size=15, seed=0):
-    generator = np.random.default_rng(seed)
-    centres = 20 * np.array([(0, 0), (1, 0), (0, 1), (1, 1.2), (2.1, 0.4)])[:count]
-    return np.repeat(centres, size, axis=0) + generator.normal(size=(count * size, 2)), np.repeat(range(count), size)
-
-
 @pytest.mark.parametrize("count", [2, 3, 4, 5])
 def test_separated_blobs_are_counted(count):
     X, truth = blobs(count)
@@ -69,39 +63,6 @@ def test_K_of_the_number_of_components_returns_exactly_them(count):
     Q = MultiLayerNOMAD([2 * count, count]).fit(X).layers_[-1].Q
     exact = (truth[:, None] == truth[None]) / 15
     assert np.allclose(Q, exact, atol=1e-3)
-
-
-def test_a_ring_is_one_part():
-    choice = choose(Gram.from_data(datasets.ring(80)[0]))
-    assert choice.n_parts == 1
-    assert choice.confidence > 0.8
-    model = MultiLayerNOMAD().fit(datasets.ring(80)[0])
-    assert model.n_clusters_ == 1
-    assert len(model.layers_) == 1
-
-
-def test_a_noisy_cloud_is_one_part():
-    choice = choose(Gram.from_data(np.random.default_rng(0).normal(size=(100, 3))))
-    assert choice.n_parts == 1
-
-
-def test_a_few_points_at_the_rim_of_a_cloud_are_no_part():
-    cloud = np.random.RandomState(0).randn(200, 3) * [5, 1, 1]
-    choice = choose(Gram.from_data(cloud))
-    assert choice.persistence > 0.4  # 29 points at one end stay apart over a range of K
-    assert choice.n_parts == 1
-
-
-def test_halves_need_little_persistence():
-    X, truth = datasets.trefoil_pair(200, noise=0.1, random_state=1)
-    choice = choose(Gram.from_data(X))
-    assert choice.persistence < 0.4
-    assert adjusted_rand_score(truth, choice.labels) == 1.0
-
-
-def test_halves_win_over_a_division_that_cuts_a_moon():
-    X, truth = datasets.moons(200, noise=0.1, random_state=0)
-    assert adjusted_rand_score(truth, choose(Gram.from_data(X)).labels) > 0.95
 
 
 @pytest.mark.parametrize("K", [8, 12, 16, 24])
@@ -181,13 +142,6 @@ def test_callback_stops_all_layers():
     assert len(model.layers_) == 1
 
 
-def test_callback_stops_the_choice():
-    calls = []
-    choice = choose(Gram.from_data(datasets.ring(60)[0]), callback=lambda progress: calls.append(1) or len(calls) == 3)
-    assert len(calls) == 3
-    assert len(choice.K_values) == 1
-
-
 BAD = {
     "empty": ({"schedule": []}, ValueError, "schedule must have at least one K"),
     "rising": ({"schedule": [4, 8]}, ValueError, "schedule must not increase"),
@@ -209,18 +163,36 @@ def test_bad_parameters_are_named(case):
         MultiLayerNOMAD(**parameters).fit(datasets.ring(20)[0])
 
 
-@pytest.mark.parametrize(("n", "K"), [(2, 2), (5, 2), (120, 10), (10_000, 32)])
-def test_usual_K(n, K):
-    assert usual_K(n) == K
+def test_a_single_piece_has_one_layer_and_no_cut():
+    model = MultiLayerNOMAD().fit(datasets.ring(80)[0])
+    assert model.n_clusters_ == 1
+    assert len(model.layers_) == 1
+    assert MultiLayerNOMAD(allow_single_cluster=False).fit(datasets.ring(80)[0]).n_clusters_ > 1
 
 
-@pytest.mark.parametrize("n", [2, 5, 12, 60, 200, 5000])
-def test_grid_scales_with_the_number_of_points(n):
-    grid = K_grid(n)
-    assert grid == sorted(grid)
-    assert grid[-1] == pytest.approx(min(64, n / 3) if n >= 9 else min(3, n))
-    assert np.allclose(np.diff(np.log2(grid)), 0.5)
-    assert grid[0] < 3 * 2**0.5 + 1e-9
+@pytest.mark.parametrize(
+    "sample",
+    [
+        lambda: datasets.two_rings(100)[0],
+        lambda: datasets.moons(300, noise=0.05, random_state=0)[0],
+        lambda: blobs(4)[0],
+        lambda: np.random.default_rng(0).normal(size=(120, 5)),
+        lambda: np.repeat(blobs(3)[0], 3, axis=0),
+    ],
+    ids=["rings", "moons", "blobs", "cloud", "copies"],
+)
+def test_both_estimators_find_the_same_parts(sample):
+    X = sample()
+    one, other = NOMAD().fit(X), MultiLayerNOMAD().fit(X)
+    assert adjusted_rand_score(one.labels_, other.labels_) == 1.0
+    assert one.n_manifolds_ == other.n_clusters_
+    assert one.confidence_ == other.confidence_
+
+
+def test_a_division_that_is_not_there_is_warned_of():
+    with pytest.warns(UserWarning, match=r"n_clusters=7: the data show no division into so many parts"):
+        labels = MultiLayerNOMAD(n_clusters=7).fit_predict(blobs(2, size=5)[0])
+    assert len(np.unique(labels)) == 7
 
 
 def test_halving_schedule():
@@ -236,29 +208,6 @@ def test_start_has_the_trace_asked_for(K):
     Q = point.with_trace(K).dense()
     assert np.trace(Q) == pytest.approx(K)
     assert np.allclose(Q.sum(axis=1), 1)
-
-
-@pytest.mark.parametrize("form", ["data", "sparse", "kernel"])
-def test_groups_stand_for_many_points(form):
-    X, truth = datasets.two_rings(700)
-    X = X + 5 * truth[:, None]
-    gram = {"data": Gram.from_data, "sparse": lambda X: Gram.from_data(sp.csr_array(X))}.get(form)
-    choice = choose(gram(X) if gram else Gram.from_kernel(X @ X.T))
-    assert choice.labels.tolist() == truth.tolist()
-    assert choice.K_values[-1] < 64  # clear before the grid ends
-
-
-def test_groups_of_duplicates():
-    X, truth = blobs(3)
-    choice = choose(Gram.from_data(np.tile(X, (12, 1))))
-    assert choice.labels.tolist() == np.tile(truth, 12).tolist()
-
-
-def test_automatic_K_shows_the_manifolds():
-    X, truth = datasets.two_rings(100)
-    model = NOMAD().fit(X)
-    assert adjusted_rand_score(truth, model.labels_) == 1.0
-    assert model.K_ == choose(Gram.from_data(X)).K
 
 
 def test_new_points_join_the_clusters_and_training_points_stay():
@@ -279,9 +228,3 @@ def test_a_saved_model_is_the_same(tmp_path):
     np.testing.assert_array_equal(again.labels_, model.labels_)
     np.testing.assert_array_equal(again.transform(X + 0.01), model.transform(X + 0.01))
     assert [layer.certificate for layer in again.layers_] == [layer.certificate for layer in model.layers_]
-
-
-def test_copies_of_a_few_points_are_counted_as_often_as_they_occur():
-    X, truth = datasets.blobs(600, noise=0.0)
-    choice = choose(Gram.from_data(X))
-    assert adjusted_rand_score(truth, choice.labels) == 1

@@ -1,0 +1,134 @@
+"""The choice without labels: known parts, single pieces, many points, few points, copies."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.metrics import adjusted_rand_score
+
+from sknomad import NOMAD, Gram, datasets
+from sknomad._manifolds.choice import POINTS_PER_PATCH, choose, coordinates_K, looked_at, several_from
+from spread_blobs import blobs
+
+PIECES = {
+    "ring": lambda: datasets.ring(80)[0],
+    "cloud": lambda: np.random.default_rng(0).normal(size=(100, 3)),
+    "long cloud": lambda: np.random.RandomState(0).randn(200, 3) * [5, 1, 1],
+    "square": lambda: np.random.default_rng(1).uniform(size=(300, 2)),
+    "heavy tails": lambda: np.random.default_rng(2).standard_t(3, size=(300, 5)),
+}
+
+
+@pytest.mark.parametrize("piece", PIECES)
+def test_a_single_piece_is_one_part(piece):
+    gram = Gram.from_data(PIECES[piece]())
+    choice = choose(gram)
+    assert choice.n_parts == 1
+    assert not choice.labels.any()
+    assert choice.strength < 0
+    assert 0.7 < choice.confidence < 1
+    assert choose(gram, allow_single=False).n_parts > 1
+
+
+PARTS = {
+    "rolls": lambda: datasets.double_swiss_roll(300),
+    "spirals": lambda: datasets.three_spirals(300),
+    "moons": lambda: datasets.moons(200, noise=0.1, random_state=0),
+    "rings": lambda: datasets.two_rings(200),
+    "blobs of few points": lambda: blobs(5, size=12),
+}
+
+
+@pytest.mark.parametrize("name", PARTS)
+def test_known_parts_are_found(name):
+    X, truth = PARTS[name]()
+    choice = choose(Gram.from_data(X))
+    assert adjusted_rand_score(truth, choice.labels) > 0.95
+    assert choice.strength > 0
+    told = choose(Gram.from_data(X), n_parts=len(np.unique(truth)))
+    assert told.was_found
+    assert adjusted_rand_score(truth, told.labels) > 0.95
+
+
+def test_many_small_parts_are_all_counted():
+    generator = np.random.default_rng(0)
+    centres = 8.0 * np.array([(i, j) for i in range(6) for j in range(5)])
+    X = np.repeat(centres, 14, axis=0) + generator.normal(size=(420, 2))
+    choice = choose(Gram.from_data(X))
+    assert choice.n_parts == 30
+    assert choice.K >= 60
+
+
+def test_labels_do_not_depend_on_scale_or_place():
+    X, _ = datasets.moons(150, noise=0.08, random_state=3)
+    choice = choose(Gram.from_data(X))
+    for moved in (1e3 * X, 1e-3 * X + 5.0, X[:, ::-1]):
+        assert np.array_equal(choose(Gram.from_data(moved)).labels, choice.labels)
+
+
+def test_a_number_that_nothing_shows_is_not_found():
+    choice = choose(Gram.from_data(blobs(2, size=5)[0]), n_parts=7)
+    assert not choice.was_found
+    assert choice.confidence == 0
+    assert choose(Gram.from_data(blobs(2)[0]), n_parts=1).labels.tolist() == [0] * 30
+
+
+def test_few_points_are_one_part():
+    for n in (2, 3, 5):
+        assert choose(Gram.from_data(np.arange(n, dtype=float)[:, None] ** 2)).n_parts == 1
+
+
+@pytest.mark.parametrize("n", [2, 5, 12, 60, 200, 500])
+def test_looks_scale_with_the_number_of_points(n):
+    looks = looked_at(n)
+    assert looks == sorted(looks)
+    assert min(looks) >= 2 or len(looks) == 1
+    assert max(looks) <= n
+    if n >= 200:
+        assert looks == sorted(n / size for size in POINTS_PER_PATCH)
+
+
+@pytest.mark.parametrize(("n", "parts", "K"), [(2, 1, 2), (5, 1, 2), (120, 1, 10), (10_000, 1, 32), (300, 20, 40)])
+def test_coordinates_have_a_dozen_neighbours_and_parts_two_patches(n, parts, K):
+    assert coordinates_K(n, parts) == K
+
+
+def test_more_points_need_less_strength():
+    assert several_from(500) < several_from(300) < several_from(200)
+    assert several_from(150) < several_from(100)
+
+
+@pytest.mark.parametrize("form", ["data", "sparse", "kernel"])
+def test_groups_stand_for_many_points(form):
+    X, truth = datasets.two_rings(700)
+    X = X + 5 * truth[:, None]
+    gram = {"data": Gram.from_data, "sparse": lambda X: Gram.from_data(sp.csr_array(X))}.get(form)
+    choice = choose(gram(X) if gram else Gram.from_kernel(X @ X.T))
+    assert choice.labels.tolist() == truth.tolist()
+
+
+def test_groups_of_duplicates():
+    X, truth = blobs(3)
+    choice = choose(Gram.from_data(np.tile(X, (12, 1))))
+    assert choice.labels.tolist() == np.tile(truth, 12).tolist()
+
+
+def test_copies_of_a_few_points_are_counted_as_often_as_they_occur():
+    X, truth = datasets.blobs(600, noise=0.0)
+    choice = choose(Gram.from_data(X))
+    assert adjusted_rand_score(truth, choice.labels) == 1
+
+
+def test_callback_stops_the_choice():
+    calls = []
+    choice = choose(Gram.from_data(datasets.ring(60)[0]), callback=lambda progress: calls.append(1) or len(calls) == 3)
+    assert len(calls) == 3
+    assert len(choice.K_values) == 1
+
+
+def test_automatic_K_shows_the_manifolds():
+    X, truth = datasets.two_rings(100)
+    model = NOMAD().fit(X)
+    assert adjusted_rand_score(truth, model.labels_) == 1.0
+    assert model.K_ == choose(Gram.from_data(X)).K
+    assert model.confidence_ == choose(Gram.from_data(X)).confidence
+    assert np.isnan(NOMAD(K=8).fit(X).confidence_)

@@ -1,0 +1,138 @@
+"""Valley trees, spectral cuts and the pool of divisions, against brute force and exact cases."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.metrics import adjusted_rand_score
+
+from sknomad import assignment_matrix
+from sknomad._manifolds.divisions import LEAST_EVIDENCE, Pool, gather, gather_told
+from sknomad._manifolds.look import FAINTEST, Landscape, make_look
+from sknomad._manifolds.spectral_cuts import spectral_cut, spectral_gaps
+from sknomad._manifolds.valley_tree import prominences_between, smallest_part, valley_tree
+
+
+def chain(weights):
+    """A kernel of points in a row, each linked to the next by a similarity, with a given diagonal."""
+    diagonal, links = weights
+    n = len(diagonal)
+    Q = np.diag(np.asarray(diagonal, dtype=float))
+    for i, s in enumerate(links):
+        Q[i, i + 1] = Q[i + 1, i] = s * math.sqrt(diagonal[i] * diagonal[i + 1])
+    return Q[:n, :n]
+
+
+@pytest.fixture
+def two_hills():
+    """Dense points (small diagonal) at 1 and 5, a valley at 3, all links alike."""
+    density = np.array([2.0, 3.0, 2.5, 0.5, 2.0, 2.8, 2.2])
+    return make_look(3.0, chain((np.exp(-density), [0.9] * 6))), density
+
+
+def test_the_prominence_of_the_lower_peak_is_its_height_above_the_valley(two_hills):
+    look, density = two_hills
+    tree = valley_tree(look, Landscape.PLAIN, 2)
+    valley = 0.5 + Landscape.PLAIN.value * math.log(0.9)
+    assert tree.prominence.max() == pytest.approx(2.8 - valley)
+    assert tree.cut(2).tolist() in ([0, 0, 0, 0, 1, 1, 1], [0, 0, 0, 1, 1, 1, 1])
+    assert prominences_between(look, tree.cut(2)) == pytest.approx([2.8 - valley])
+    assert np.all(np.diff(tree.levels) <= 0)
+    assert density[look.density[Landscape.PLAIN].argmax()] == 3.0
+
+
+def test_prominences_do_not_depend_on_the_order_of_points(two_hills):
+    look, density = two_hills
+    Q = chain((np.exp(-density), [0.9] * 6))
+    order = np.random.default_rng(0).permutation(7)
+    mixed = valley_tree(make_look(3.0, Q[np.ix_(order, order)]), Landscape.PLAIN, 2)
+    straight = valley_tree(look, Landscape.PLAIN, 2)
+    np.testing.assert_allclose(np.sort(mixed.prominence), np.sort(straight.prominence), atol=1e-12)
+
+
+def test_the_tree_is_a_maximum_spanning_tree():
+    generator = np.random.default_rng(0)
+    Q = generator.random((14, 14)) * (generator.random((14, 14)) < 0.4)
+    look = make_look(4.0, Q @ Q.T + 0.1 * np.eye(14))
+    # Kruskal's algorithm, by hand.
+    level, sets, total = look.levels[Landscape.PLAIN], np.arange(14), []
+    for k in np.argsort(-level):
+        a, b = sets[look.first[k]], sets[look.second[k]]
+        if a != b:
+            sets[sets == b] = a
+            total.append(level[k])
+    assert len(total) == 13
+    assert valley_tree(look, Landscape.PLAIN, 3).levels == pytest.approx(total)
+
+
+def test_sets_that_are_too_small_join_what_they_meet(two_hills):
+    look, _ = two_hills
+    tree = valley_tree(look, Landscape.PLAIN, 4)
+    assert tree.prominence.max() == 0
+    assert tree.cut(2) is None
+    assert tree.cut(1).tolist() == [0] * 7
+
+
+def test_what_nothing_links_hangs_on_the_densest_point():
+    look = make_look(2.0, assignment_matrix([0, 0, 0, 0, 1, 1, 1]))
+    tree = valley_tree(look, Landscape.PLAIN, 3)
+    assert len(tree.levels) == 6
+    assert tree.cut(2).tolist() == [0, 0, 0, 0, 1, 1, 1]
+    assert tree.levels.min() == pytest.approx(math.log(3) + Landscape.PLAIN.value * math.log(FAINTEST))
+    assert tree.highest_prominence(0.5) == 0
+    assert tree.highest_prominence(0.3) > 4
+
+
+@pytest.mark.parametrize("sizes", [(5, 5), (4, 7, 9), (3, 3, 3, 3, 8)])
+def test_hard_clusterings_are_cut_exactly(sizes):
+    labels = np.repeat(np.arange(len(sizes)), sizes)
+    order = np.random.default_rng(0).permutation(len(labels))
+    look = make_look(len(sizes) + 1.0, assignment_matrix(labels)[np.ix_(order, order)])
+    counts, gaps = spectral_gaps(look)
+    assert counts[gaps.argmax()] == len(sizes)
+    assert adjusted_rand_score(labels[order], spectral_cut(look, len(sizes))) == 1
+    tree = valley_tree(look, Landscape.PLAIN, 3)
+    assert adjusted_rand_score(labels[order], tree.cut(len(sizes))) == 1
+
+
+def test_more_parts_than_eigenvectors_are_no_cut():
+    look = make_look(2.0, assignment_matrix([0, 0, 1, 1]))
+    assert spectral_cut(look, 5) is None
+
+
+def test_equal_divisions_share_their_votes_and_unequal_ones_do_not():
+    look = make_look(3.0, assignment_matrix([0] * 10 + [1] * 10))
+    halves, almost, other = np.repeat([0, 1], 10), np.repeat([0, 1], [10, 10]), np.tile([0, 1], 10)
+    pool = Pool()
+    pool.add(halves, 0, 0.5)
+    pool.add(almost, 0, 0.25)
+    pool.add(other, 0, 0.25)
+    pool.add(None, 0, 1.0)
+    assert len(pool.divisions) == 2
+    best, worse = pool.scored([look])
+    assert best.labels.tolist() == halves.tolist()
+    assert best.n_parts == 2
+    assert best.score > worse.score
+    assert worse.score < math.log(LEAST_EVIDENCE + 0.6 * 0.25)
+
+
+def test_one_part_is_never_scored_above_several():
+    pool = Pool()
+    pool.add(np.zeros(6, dtype=int), 0, 1.0)
+    assert pool.scored([make_look(2.0, np.full((6, 6), 1 / 6))])[0].score == -math.inf
+    assert Pool().scored([]) == []
+
+
+def test_gathering_finds_the_blocks():
+    labels = np.repeat([0, 1, 2], [10, 12, 14])
+    looks = [make_look(K, assignment_matrix(labels)) for K in (4.0, 6.0)]
+    pool, highest = gather(looks)
+    assert adjusted_rand_score(pool.scored(looks)[0].labels, labels) == 1
+    assert highest > 1
+    assert adjusted_rand_score(gather_told(looks, 3).scored(looks)[0].labels, labels) == 1
+
+
+def test_smallest_part_is_a_fiftieth_and_three_at_least():
+    assert smallest_part(10) == 3
+    assert smallest_part(1000) == 20
+    assert smallest_part(1000, 0.05) == 50
