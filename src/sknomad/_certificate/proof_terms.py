@@ -16,10 +16,10 @@ class Terms(NamedTuple):
 
     gram: Gram
     N: Any  # (n, n) array, or an object with `rows`
-    model: Array  # an empty float64 array of the library to compute in
+    template: Array  # an empty float64 array of the library to compute in
 
     @property
-    def state_model(self) -> Array:
+    def state_template(self) -> Array:
         """An empty array in the precision of ``N``: enough for suggestions."""
         state = self.N.T if hasattr(self.N, "rows") else self.N
         return state[0, :0]
@@ -35,17 +35,17 @@ class Terms(NamedTuple):
     @property
     def ones(self) -> Array:
         """The vector of ones, with weights ``sqrt(n) u``."""
-        return self.fixed.ones(self.model)
+        return self.fixed.ones(self.template)
 
     def blocks(self) -> list[slice]:
         return row_slices(self.n, BLOCK_ROWS)
 
     def gram_rows(self, block: slice, stop: int) -> Array:
         """Rows of a matrix that equals ``D`` on the complement of the ones vector, up to column `stop`."""
-        X = self.gram.factor_like(self.model)
+        X = self.gram.factor_like(self.template)
         if X is not None:
             return X[block, :] @ X[:stop, :].T
-        return self.gram.formed_like(self.model)[block, :stop]
+        return self.gram.formed_like(self.template)[block, :stop]
 
     def plus_ones_times(self, rows: Array, a: Array, block: slice, stop: int) -> Array:
         """Rows of a matrix plus those of ``1 a' + a 1'``, up to column `stop`."""
@@ -56,7 +56,7 @@ class Terms(NamedTuple):
 
     def multiplier_rows(self, block: slice, stop: int) -> Array:
         """Rows of the lower triangle of ``N``, zero above the diagonal."""
-        xp = namespace(self.model)
+        xp = namespace(self.template)
         rows = self.N.rows(block, stop) if hasattr(self.N, "rows") else self.N[block, :stop]
         return lower_part(xp.clip(double(rows), min=0.0), block)
 
@@ -84,7 +84,7 @@ class MultiplierSize(NamedTuple):
 
 def multiplier_size(terms: Terms) -> MultiplierSize:
     """Row sums of ``N``, from its lower triangle."""
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     plain = _row_sums(terms, None)
     if not terms.fixed.is_weighted:
         return MultiplierSize(plain, float(xp.sum(plain)), float(xp.max(plain)), bool(xp.all(xp.isfinite(plain))))
@@ -95,8 +95,8 @@ def multiplier_size(terms: Terms) -> MultiplierSize:
 
 def _row_sums(terms: Terms, vector: Array) -> Array:
     """``N`` times a vector, from the lower triangle of ``N``; None is the vector of ones."""
-    xp = namespace(terms.model)
-    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.model))
+    xp = namespace(terms.template)
+    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.template))
     by_row = []
     for block in terms.blocks():
         rows = terms.multiplier_rows(block, block.stop)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, namespace
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_template, frobenius, namespace
 from .._numerics.projections import ky_fan_sum, restrict
 from .._numerics.sizes import ALL_EIGENVALUES
 from .._numerics.validation import check_choice
@@ -52,12 +52,12 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
     if N is None:
         return math.inf
     if isinstance(N, NegativePart) and grade == "verified":
-        return verified_upper_bound(problem, N, float64_model(N.T), start)
+        return verified_upper_bound(problem, N, float64_template(N.T), start)
     N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
     if N is None:
         return math.inf
     if grade == "verified":
-        return verified_upper_bound(problem, N, float64_model(N), start)
+        return verified_upper_bound(problem, N, float64_template(N), start)
     return _eigenvalue_bound(problem, N)
 
 
@@ -70,7 +70,7 @@ def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
 def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:
     """About the value of `upper_bound`, from a few Ritz values: no proof. Also the vectors to start a proof from."""
     state = N.T if isinstance(N, NegativePart) else N
-    return estimated_upper_bound(problem, N, float64_model(state), start)
+    return estimated_upper_bound(problem, N, float64_template(state), start)
 
 
 def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:

@@ -13,7 +13,7 @@ from .._files.models import Saveable
 from .._manifolds.choice import choose
 from .._manifolds.extend import extend
 from .._manifolds.order import find_order
-from .._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
+from .._numerics.arrays import CAN_DISPATCH, Array, given_template, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._points.components import find_manifolds, name_manifolds
@@ -198,12 +198,12 @@ class NOMAD(
             problem = KMeansSDP(gram, min(K, gram.n))
             hear = listen(self.callback, self._line_writer(), task.listener)
             self.solution_: Solution = options.solve(problem, start=self._start(gram.n), callback=hear)
-            self._read(K, table, given_model(X))
+            self._read(K, table, given_template(X))
             task.end()
         return self
 
-    def _read(self, K: float, table: Array, model: Array) -> None:
-        """Set the fitted attributes, in the array library of `model`."""
+    def _read(self, K: float, table: Array, template: Array) -> None:
+        """Set the fitted attributes, in the array library of `template`."""
         self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
         self._point = self.solution_.point
         weights = None if self._groups is None else self._groups.weights
@@ -222,11 +222,11 @@ class NOMAD(
                 new = self._groups.columns(table[absent], pairwise=self._is_pairwise)
                 parts[absent], coordinates[absent] = self._extension.place(new)
         self.n_manifolds_ = len(is_closed)
-        self.labels_ = like_given(np.array(self._names)[parts], model)
-        self.embedding_ = like_given(coordinates[:, : self.n_components], model)
-        self.order_ = like_given(order, model)
-        self.circular_coordinates_ = like_given(angles, model)
-        self.is_closed_ = like_given(is_closed, model)
+        self.labels_ = like_given(np.array(self._names)[parts], template)
+        self.embedding_ = like_given(coordinates[:, : self.n_components], template)
+        self.order_ = like_given(order, template)
+        self.circular_coordinates_ = like_given(angles, template)
+        self.is_closed_ = like_given(is_closed, template)
         self._n_features_out = self.n_components
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:

@@ -50,20 +50,21 @@ def to_numpy(array: Array) -> Array:
     return np.asarray(array)
 
 
-def like(array: Array, model: Array, *, dtype: Any = None) -> Array:
-    """`array` in the library, on the device and, unless `dtype` is given, in the precision of `model`."""
-    xp = namespace(model)
-    dtype = model.dtype if dtype is None else dtype
-    if type(array) is type(model):
+def like(array: Array, template: Array, *, dtype: Any = None) -> Array:
+    """`array` in the library, on the device and, unless `dtype` is given, in the precision of `template`."""
+    xp = namespace(template)
+    dtype = template.dtype if dtype is None else dtype
+    if type(array) is type(template):
         array = array if array.dtype == dtype else xp.astype(array, dtype)
-        return array if is_numpy_array(model) or device(array) == device(model) else to_device(array, device(model))
+        is_there = is_numpy_array(template) or device(array) == device(template)
+        return array if is_there else to_device(array, device(template))
     array = to_numpy(array)
-    if is_numpy_array(model):
+    if is_numpy_array(template):
         return np.asarray(array, dtype=dtype)
-    return xp.asarray(array, dtype=dtype, device=device(model))
+    return xp.asarray(array, dtype=dtype, device=device(template))
 
 
-def given_model(array: Any) -> Array:
+def given_template(array: Any) -> Array:
     """`array` if results are to be given in its library: not NumPy, and scikit-learn's array API switched on.
 
     None otherwise: results are then NumPy arrays.
@@ -73,9 +74,9 @@ def given_model(array: Any) -> Array:
     return None if is_numpy_array(array) else array
 
 
-def like_given(array: Array, model: Array) -> Array:
-    """A NumPy array in the library and on the device of `model`, its precision kept; unchanged where that is None."""
-    return array if model is None else namespace(model).asarray(array, device=device(model))
+def like_given(array: Array, template: Array) -> Array:
+    """A NumPy array in the library and on the device of `template`, in its own precision; itself where that is None."""
+    return array if template is None else namespace(template).asarray(array, device=device(template))
 
 
 def choose_device(device: Device, n: int) -> Array:
@@ -143,7 +144,7 @@ def is_sparse(array: Array) -> bool:
     return bool(sp.issparse(array))
 
 
-def float64_model(array: Array) -> Array:
+def float64_template(array: Array) -> Array:
     """An empty float64 array in the library and on the device of `array`."""
     xp = namespace(array)
     return xp.zeros(0, dtype=xp.float64, device=device(array))
@@ -154,9 +155,9 @@ def row_slices(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def itemsize(model: Array) -> int:
-    """Bytes of one number of `model`."""
-    return 8 if model.dtype == namespace(model).float64 else 4
+def itemsize(template: Array) -> int:
+    """Bytes of one number of `template`."""
+    return 8 if template.dtype == namespace(template).float64 else 4
 
 
 def frobenius(array: Array) -> float:

@@ -24,7 +24,7 @@ LARGEST_GAIN = 1e8
 
 
 def leading_eigenpairs(
-    A: Any, count: int, model: Array, fixed: FixedVector, start: Array = None, *, settled: float = 2e-6
+    A: Any, count: int, template: Array, fixed: FixedVector, start: Array = None, *, settled: float = 2e-6
 ) -> tuple[Array, Array, float, float]:
     """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
 
@@ -39,11 +39,11 @@ def leading_eigenpairs(
     change : float
         How much the smallest of the values still moved in the last pass.
     """
-    xp = namespace(model)
+    xp = namespace(template)
     n = A.shape[0]
     size = min(count + EXTRA_VECTORS, n - 1)
-    V = fresh_vectors(fixed, size, model) if start is None else widened(like(start, model), size, fixed)
-    lowest = lowest_eigenvalue_bound(A, model, fixed)
+    V = fresh_vectors(fixed, size, template) if start is None else widened(like(start, template), size, fixed)
+    lowest = lowest_eigenvalue_bound(A, template, fixed)
     V, values, _ = rayleigh_ritz(A, orthonormal(fixed.centre(V)), fixed)
     change = math.inf
     for _ in range(MAX_PASSES):
@@ -84,10 +84,10 @@ def orthonormal(V: Array) -> Array:
     return xp.linalg.qr(V, mode="reduced")[0]
 
 
-def fresh_vectors(fixed: FixedVector, count: int, model: Array) -> Array:
+def fresh_vectors(fixed: FixedVector, count: int, template: Array) -> Array:
     """`count` centred vectors from a fixed seed: runs repeat to the bit."""
     columns = np.random.default_rng(count).standard_normal((fixed.n, count)) / math.sqrt(fixed.n)
-    return fixed.centre(like(columns, model))
+    return fixed.centre(like(columns, template))
 
 
 def rayleigh_ritz(A: Any, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
@@ -113,11 +113,11 @@ def safe_degree(degree: int, low: float, high: float, top: float) -> int:
     return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN) / growth)))
 
 
-def lowest_eigenvalue_bound(A: Any, model: Array, fixed: FixedVector) -> float:
+def lowest_eigenvalue_bound(A: Any, template: Array, fixed: FixedVector) -> float:
     """A number below (nearly always) all eigenvalues of the centred `A`: Lanczos plus its last residual."""
-    xp = namespace(model)
+    xp = namespace(template)
     n = A.shape[0]
-    v = xp.cos(xp.arange(n, dtype=model.dtype, device=device(model)) * 1.7)
+    v = xp.cos(xp.arange(n, dtype=template.dtype, device=device(template)) * 1.7)
     v = fixed.centre(v)
     v = v / frobenius(v)
     alphas, betas, previous, beta = [], [], xp.zeros_like(v), 0.0

@@ -6,7 +6,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from .._numerics.arrays import Array, double, float64_model, namespace, row_slices, to_numpy
+from .._numerics.arrays import Array, double, float64_template, namespace, row_slices, to_numpy
 from .._program.gram import Gram
 
 # Rows converted to float64 at a time when sums over all points are formed.
@@ -77,7 +77,7 @@ def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
     """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
     xp = namespace(columns)
     if gram.is_factored:
-        X = gram.factor_like(float64_model(columns))
+        X = gram.factor_like(float64_template(columns))
         products: Array = None
         for block in row_slices(gram.n, BLOCK_ROWS):
             part = X[block, :].T @ double(columns[block, :])

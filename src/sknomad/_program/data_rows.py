@@ -26,11 +26,11 @@ class Sums(NamedTuple):
 class Rows:
     """A centred table ``X``, dense in any array library, or sparse with its mean apart, and the points' weights."""
 
-    def __init__(self, host: Array, model: Array, mean: Array = None, roots: Array = None):
+    def __init__(self, host: Array, template: Array, mean: Array = None, roots: Array = None):
         self.host = host  # NumPy or SciPy, float64
-        self.X = like(host, model) if mean is None else host
+        self.X = like(host, template) if mean is None else host
         self.mean = mean
-        self.weights = None if roots is None else like(roots**2, model)  # None: all 1
+        self.weights = None if roots is None else like(roots**2, template)  # None: all 1
         self.total = float(host.shape[0] if roots is None else np.sum(roots**2))  # of the weights
 
     @property
@@ -67,16 +67,16 @@ class Rows:
         return np.asarray(rows if self.mean is None else rows.toarray() - self.mean)
 
 
-def rows_of(gram: Gram, model: Array) -> Rows:
-    """The rows whose inner products `gram` holds, in the library, on the device and in the precision of `model`.
+def rows_of(gram: Gram, template: Array) -> Rows:
+    """The rows whose inner products `gram` holds, in the library, on the device and in the precision of `template`.
 
     For a kernel they are made from its eigenvectors; negative eigenvalues, which no points have, are left out.
     """
     if gram.is_factored:
-        return Rows(gram.table, model, roots=gram.roots)
+        return Rows(gram.table, template, roots=gram.roots)
     if gram.sparse is not None:
-        return Rows(gram.table, model, mean_of_rows(gram.table, gram.roots), gram.roots)
+        return Rows(gram.table, template, mean_of_rows(gram.table, gram.roots), gram.roots)
     values, vectors = np.linalg.eigh(gram.dense())
     keep = values > 1e-12 * max(float(values[-1]), 0.0)
     host = vectors[:, keep] * np.sqrt(values[keep])
-    return Rows(host if gram.roots is None else host / gram.roots[:, None], model, roots=gram.roots)
+    return Rows(host if gram.roots is None else host / gram.roots[:, None], template, roots=gram.roots)

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import _check_sample_weight
 
-from .._numerics.arrays import Array, given_model, is_sparse, to_numpy
+from .._numerics.arrays import Array, given_template, is_sparse, to_numpy
 from .._numerics.equal_rows import equal_rows
 
 
@@ -144,7 +144,7 @@ def _check(sample_weight: Any, X: Array) -> Array:
     """Weights as float64: nonnegative, finite, at least two of them positive."""
     if sample_weight is None:
         return np.ones(X.shape[0])
-    given = sample_weight if given_model(sample_weight) is None else to_numpy(sample_weight)
+    given = sample_weight if given_template(sample_weight) is None else to_numpy(sample_weight)
     weights = np.array(_check_sample_weight(given, X, dtype=np.float64), dtype=np.float64)  # kept: a copy
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
     if len(wrong):

@@ -186,19 +186,19 @@ class Gram:
             return np.asarray((self._factor @ self._factor.T).toarray())
         return self._factor @ self._factor.T
 
-    def factor_like(self, model: Array) -> Array:
-        """The centred ``X`` in the library, on the device and in the precision of `model`; None if there is none."""
-        return self._kept("factor", lambda: self.factor, model) if self.is_factored else None
+    def factor_like(self, template: Array) -> Array:
+        """The centred ``X`` in the library, on the device and in the precision of `template`; None if there is none."""
+        return self._kept("factor", lambda: self.factor, template) if self.is_factored else None
 
-    def formed_like(self, model: Array) -> Array:
-        """`formed` of a kernel or of sparse data, in the library, on the device and in the precision of `model`."""
-        return self._kept("formed", self.formed, model)
+    def formed_like(self, template: Array) -> Array:
+        """`formed` of a kernel or of sparse data, in the library, on the device and in the precision of `template`."""
+        return self._kept("formed", self.formed, template)
 
-    def _kept(self, name: str, make: Callable[[], Array], model: Array) -> Array:
+    def _kept(self, name: str, make: Callable[[], Array], template: Array) -> Array:
         """One converted copy per name, library, device and precision: conversions are not repeated at every look."""
-        key = (name, type(model).__module__, str(device(model)), str(model.dtype))
+        key = (name, type(template).__module__, str(device(template)), str(template.dtype))
         if key not in self._copies:
-            self._copies[key] = like(make(), model)
+            self._copies[key] = like(make(), template)
         return self._copies[key]
 
     def __getstate__(self) -> dict[str, Any]:

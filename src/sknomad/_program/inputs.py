@@ -8,7 +8,7 @@ import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
-from .._numerics.arrays import Array, device, given_model, namespace, to_numpy
+from .._numerics.arrays import Array, device, given_template, namespace, to_numpy
 from .._numerics.validation import check_finite
 from .gram import Gram
 
@@ -20,7 +20,7 @@ def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
     if isinstance(X, str | bytes):
         raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
     least = 2 if reset else 1
-    X = X if given_model(X) is None else to_numpy(X)
+    X = X if given_template(X) is None else to_numpy(X)
     checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
     try:
         X = validate_data(estimator, X, reset=reset, **checks)
@@ -43,8 +43,8 @@ def check_library(estimator: Any, X: Any, fitted: Array, method: str) -> None:
 
 
 def _library(array: Any) -> str:
-    model = given_model(array)
-    return "numpy" if model is None else f"{namespace(model).__name__} on {device(model)}"
+    template = given_template(array)
+    return "numpy" if template is None else f"{namespace(template).__name__} on {device(template)}"
 
 
 def make_gram(X: Array, metric: str, weights: Array = None) -> Gram:
