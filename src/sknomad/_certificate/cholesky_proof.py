@@ -16,13 +16,14 @@ one n x n array: the matrix is built, factored and checked in row blocks, and on
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, namespace
 from .._numerics.block_eigen import leading_eigenpairs
 from .._numerics.projections import lift, restrict
 from .._numerics.sizes import FULL_FOR_A_PROOF
 from .._program.problem import KMeansSDP
+from .iterate import Multiplier
 from .proof_terms import MultiplierSize, Terms, lower_part, multiplier_size
 
 # Each failed factorisation retries with four times the margin.
@@ -49,7 +50,7 @@ class _Operator:
         return self.terms.apply(V)
 
 
-def verified_upper_bound(problem: KMeansSDP, N: Any, template: Array, start: Array = None) -> float:
+def verified_upper_bound(problem: KMeansSDP, N: Multiplier, template: Array, start: Array | None = None) -> float:
     """A proven upper bound on the optimum from the lower triangle of a finite ``N``; inf if no proof was found.
 
     `template` is an empty float64 array of the library to compute in, `start` a guess of leading eigenvectors or None.
@@ -69,7 +70,9 @@ def verified_upper_bound(problem: KMeansSDP, N: Any, template: Array, start: Arr
     return math.inf
 
 
-def estimated_upper_bound(problem: KMeansSDP, N: Any, template: Array, start: Array = None) -> tuple[float, Array]:
+def estimated_upper_bound(
+    problem: KMeansSDP, N: Multiplier, template: Array, start: Array | None = None
+) -> tuple[float, Array]:
     """What the bound will be about, from Ritz values (not a proof), and the vectors for the proof to start from."""
     terms = Terms(problem.gram, N, template)
     count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
@@ -92,7 +95,7 @@ class Spectrum(NamedTuple):
     error: float  # how far off t0 may be
 
 
-def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, Array]:
+def suggest_eigenpairs(terms: Terms, K: float, start: Array | None) -> tuple[Spectrum, Array]:
     """Eigenvalues above the K-th largest of ``D + N`` (on the complement of the ones vector), and their vectors."""
     xp = namespace(terms.template)
     count = math.floor(K - 1)

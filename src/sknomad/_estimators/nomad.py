@@ -13,7 +13,7 @@ from .._files.models import Saveable
 from .._manifolds.choice import choose
 from .._manifolds.extend import extend
 from .._manifolds.order import find_order
-from .._numerics.arrays import CAN_DISPATCH, Array, given_template, like_given
+from .._numerics.arrays import CAN_DISPATCH, Array, Table, given_template, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._points.components import find_manifolds, name_manifolds
@@ -202,7 +202,7 @@ class NOMAD(
             task.end()
         return self
 
-    def _read(self, K: float, table: Array, template: Array) -> None:
+    def _read(self, K: float, table: Table, template: Array | None) -> None:
         """Set the fitted attributes, in the array library of `template`."""
         self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
         self._point = self.solution_.point
@@ -237,7 +237,7 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _make_gram(self, table: Array) -> Gram:
+    def _make_gram(self, table: Table) -> Gram:
         """Of the points of the program."""
         if self._groups is None:
             return make_gram(table, self.metric)
@@ -245,7 +245,7 @@ class NOMAD(
             make_gram(table, self.metric)  # whatever is wrong with the matrix is wrong with all of it
         return make_gram(self._groups.merged(table, pairwise=self._is_pairwise), self.metric, self._groups.weights)
 
-    def _n_present(self, table: Array) -> int:
+    def _n_present(self, table: Table) -> int:
         return int(table.shape[0]) if self._groups is None else len(self._groups.present)
 
     def _check_parameters(self) -> None:

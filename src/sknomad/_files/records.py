@@ -213,7 +213,7 @@ def _make_gram(fields: Mapping[str, Any]) -> Gram:
     gram = Gram.__new__(Gram)
     gram.__dict__.update({name: fields[name] for name in GRAM_FIELDS}, _copies={})
     gram.__dict__.update({name: fields.get(name) for name in WEIGHT_FIELDS})
-    table = gram._kernel if gram._factor is None else gram._factor
+    table = gram._held
     if table.ndim != 2 or table.shape[0] != gram.n or (gram._factor is None and table.shape[1] != gram.n):
         raise FormatError(f"a saved Gram must have a table of {gram.n} rows, got shape {table.shape}.")
     for weights in (gram.roots, fields.get("fixed")):

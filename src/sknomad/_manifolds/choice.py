@@ -224,7 +224,7 @@ def _divisions(K: float, tree: LinkageTree, n_parts: int | None) -> Look:
     return Look(K, lengths, {count: tree.cut(count) for count in counts if count > 1 and lengths[count] >= SHORTEST})
 
 
-def _clearest_division(looks: list[Look]) -> tuple[Array, Array]:
+def _clearest_division(looks: list[Look]) -> tuple[Array | None, Array]:
     """The division into two or more parts with most evidence, and its lengths at every ``K``.
 
     Evidence is length, summed over ``K``, times the size of the smallest part.

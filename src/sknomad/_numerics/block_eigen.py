@@ -8,7 +8,7 @@ only ``A @ V`` and ``A.shape``. What comes out is an approximation: good for ste
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
@@ -23,8 +23,21 @@ EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 30
 LARGEST_GAIN = 1e8
 
 
+class Operator(Protocol):
+    """A symmetric matrix, known by its products: an array, or an object that never forms it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(n, n)``."""
+        ...
+
+    def __matmul__(self, V: Array, /) -> Array:
+        """Its product with an n x k array."""
+        ...
+
+
 def leading_eigenpairs(
-    A: Any, count: int, template: Array, fixed: FixedVector, start: Array = None, *, settled: float = 2e-6
+    A: Operator, count: int, template: Array, fixed: FixedVector, start: Array | None = None, *, settled: float = 2e-6
 ) -> tuple[Array, Array, float, float]:
     """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
 
@@ -90,7 +103,7 @@ def fresh_vectors(fixed: FixedVector, count: int, template: Array) -> Array:
     return fixed.centre(like(columns, template))
 
 
-def rayleigh_ritz(A: Any, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
+def rayleigh_ritz(A: Operator, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
     """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred, orthonormal)."""
     image = fixed.centre(A @ V)
     H = V.T @ image
@@ -98,7 +111,7 @@ def rayleigh_ritz(A: Any, V: Array, fixed: FixedVector) -> tuple[Array, Array, A
     return V @ rotation, values, image @ rotation
 
 
-def chebyshev_filter(A: Any, V: Array, low: float, high: float, degree: int, fixed: FixedVector) -> Array:
+def chebyshev_filter(A: Operator, V: Array, low: float, high: float, degree: int, fixed: FixedVector) -> Array:
     """Chebyshev polynomial of `A`, small on ``[low, high]``, growing fast above, applied to `V`."""
     centre, half = (low + high) / 2, (high - low) / 2
     previous, current = V, (fixed.centre(A @ V) - centre * V) / half
@@ -113,7 +126,7 @@ def safe_degree(degree: int, low: float, high: float, top: float) -> int:
     return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN) / growth)))
 
 
-def lowest_eigenvalue_bound(A: Any, template: Array, fixed: FixedVector) -> float:
+def lowest_eigenvalue_bound(A: Operator, template: Array, fixed: FixedVector) -> float:
     """A number below (nearly always) all eigenvalues of the centred `A`: Lanczos plus its last residual."""
     xp = namespace(template)
     n = A.shape[0]

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics.arrays import Array, like, namespace
+from .._numerics.arrays import Array, Table, is_sparse, like, namespace
 from .centring import mean_of_rows
 from .gram import Gram
 
@@ -26,9 +26,9 @@ class Sums(NamedTuple):
 class Rows:
     """A centred table ``X``, dense in any array library, or sparse with its mean apart, and the points' weights."""
 
-    def __init__(self, host: Array, template: Array, mean: Array = None, roots: Array = None):
+    def __init__(self, host: Table, template: Array, mean: Array | None = None, roots: Array | None = None):
         self.host = host  # NumPy or SciPy, float64
-        self.X = like(host, template) if mean is None else host
+        self.X: Table = host if is_sparse(host) else like(host, template)
         self.mean = mean
         self.weights = None if roots is None else like(roots**2, template)  # None: all 1
         self.total = float(host.shape[0] if roots is None else np.sum(roots**2))  # of the weights
@@ -64,7 +64,8 @@ class Rows:
     def take(self, indices: Array) -> Array:
         """Some rows as a dense centred NumPy array."""
         rows = self.host[indices]
-        return np.asarray(rows if self.mean is None else rows.toarray() - self.mean)
+        dense = rows.toarray() if is_sparse(rows) else rows
+        return np.asarray(dense if self.mean is None else dense - self.mean)
 
 
 def rows_of(gram: Gram, template: Array) -> Rows:

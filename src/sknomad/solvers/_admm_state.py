@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
@@ -61,15 +60,16 @@ class GramOperator:
     def __init__(self, gram: Gram, template: Array):
         self.n = gram.n
         self.fixed = gram.fixed.like(template)
-        self.X: Any = gram.factor_like(template) if gram.is_factored and 2 * gram.factor.shape[1] < gram.n else None
-        self.D: Any = None if self.X is not None else like(gram.dense(), template)
+        X = gram.factor_like(template) if gram.factor is not None and 2 * gram.factor.shape[1] < gram.n else None
+        self.is_factored = X is not None
+        self.matrix = like(gram.dense(), template) if X is None else X  # X or D
 
     def __matmul__(self, V: Array) -> Array:
-        return self.D @ V if self.X is None else self.X @ (self.X.T @ V)
+        return self.matrix @ (self.matrix.T @ V) if self.is_factored else self.matrix @ V
 
     def rows(self, block: slice) -> Array:
         """Some rows of ``D``."""
-        return self.D[block, :] if self.X is None else self.X[block, :] @ self.X.T
+        return self.matrix[block, :] @ self.matrix.T if self.is_factored else self.matrix[block, :]
 
 
 class StepMatrix:
@@ -148,9 +148,8 @@ def warm_state(problem: KMeansSDP, start: Iterate, rho: float, template: Array) 
     if isinstance(point, SoftPoint) and isinstance(start.state, SoftState) and start.N is None:
         return _soft_state(problem, point, start.state.lam, rho, template)
     T = _formed_point(point, template)
-    if start.N is not None:
-        T = T - like(start.multiplier, template) / rho
-    return T
+    N = start.multiplier
+    return T if N is None else T - like(N, template) / rho
 
 
 def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, template: Array) -> Array:
