@@ -24,7 +24,7 @@ from machine import facts
 from sknomad import Gram, KMeansSDP
 from sknomad._certificate.proof_terms import Terms
 from sknomad._certificate.upper import estimate_upper_bound, upper_bound
-from sknomad._numerics.arrays import choose_device, float64_model, namespace
+from sknomad._numerics.arrays import choose_device, float64_template, namespace
 from sknomad._numerics.block_eigen import leading_eigenpairs
 from sknomad.solvers import ADMM, SoftAssignment
 
@@ -55,7 +55,7 @@ class _Sum:
 def measure(n, device, repeats):
     """One row: seconds of each alternative at `n` points."""
     problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((n, 10))), K)
-    template = float64_model(choose_device(device, n))
+    template = float64_template(choose_device(device, n))
     xp = namespace(template)
     *_, soft = SoftAssignment(device=template, max_growth=0).iterates(problem)
     warm = ADMM(device=template, exact_below=2).iterates(problem, soft)

@@ -60,7 +60,7 @@ def test_scaling_by_the_vector(fixed, u, rng):
     scale = u if fixed.is_weighted else np.ones(N)
     Q = rng.standard_normal((N, N))
     assert np.allclose(fixed.scale_rows(Q), scale[:, None] * Q)
-    assert np.allclose(fixed.scale_rows(sp.csr_matrix(Q)).toarray(), scale[:, None] * Q)
+    assert np.allclose(fixed.scale_sparse_rows(sp.csr_matrix(Q)).toarray(), scale[:, None] * Q)
     assert np.allclose(fixed.scale_pairs(Q[2:5], slice(2, 5)), (np.outer(scale, scale) * Q)[2:5])
     assert np.allclose(fixed.share_sums(Q[2:5], slice(2, 5)), scale[2:5] ** 2 @ Q[2:5])
     assert np.allclose(fixed.sums(Q), scale @ Q)

@@ -16,13 +16,14 @@ one n x n array: the matrix is built, factored and checked in row blocks, and on
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, namespace
 from .._numerics.block_eigen import leading_eigenpairs
 from .._numerics.projections import lift, restrict
 from .._numerics.sizes import FULL_FOR_A_PROOF
 from .._program.problem import KMeansSDP
+from .iterate import Multiplier
 from .proof_terms import MultiplierSize, Terms, lower_part, multiplier_size
 
 # Each failed factorisation retries with four times the margin.
@@ -49,12 +50,12 @@ class _Operator:
         return self.terms.apply(V)
 
 
-def verified_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array = None) -> float:
+def verified_upper_bound(problem: KMeansSDP, N: Multiplier, template: Array, start: Array | None = None) -> float:
     """A proven upper bound on the optimum from the lower triangle of a finite ``N``; inf if no proof was found.
 
-    `model` is an empty float64 array of the library to compute in, `start` (optional) a guess of leading eigenvectors.
+    `template` is an empty float64 array of the library to compute in, `start` a guess of leading eigenvectors or None.
     """
-    terms = Terms(problem.gram, N, model)
+    terms = Terms(problem.gram, N, template)
     size = multiplier_size(terms)
     if not size.is_finite:
         return math.inf
@@ -69,12 +70,14 @@ def verified_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array 
     return math.inf
 
 
-def estimated_upper_bound(problem: KMeansSDP, N: Any, model: Array, start: Array = None) -> tuple[float, Array]:
+def estimated_upper_bound(
+    problem: KMeansSDP, N: Multiplier, template: Array, start: Array | None = None
+) -> tuple[float, Array]:
     """What the bound will be about, from Ritz values (not a proof), and the vectors for the proof to start from."""
-    terms = Terms(problem.gram, N, model)
+    terms = Terms(problem.gram, N, template)
     count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
     U, values, _, _ = leading_eigenpairs(
-        _Operator(terms), count, terms.state_model, problem.fixed, start, settled=SCREENING
+        _Operator(terms), count, terms.state_template, problem.fixed, start, settled=SCREENING
     )
     xp = namespace(values)
     whole = float(xp.sum(values[1:])) if count > 1 else 0.0
@@ -92,18 +95,20 @@ class Spectrum(NamedTuple):
     error: float  # how far off t0 may be
 
 
-def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, Array]:
+def suggest_eigenpairs(terms: Terms, K: float, start: Array | None) -> tuple[Spectrum, Array]:
     """Eigenvalues above the K-th largest of ``D + N`` (on the complement of the ones vector), and their vectors."""
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     count = math.floor(K - 1)
-    if terms.n <= FULL_FOR_A_PROOF.on(terms.model):
+    if terms.n <= FULL_FOR_A_PROOF.on(terms.template):
         M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
         values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.fixed))
         smallest, error = float(values[0]), 0.0
         values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.fixed)
     else:
         size = min(count + 1, terms.n - 1)
-        U, values, smallest, change = leading_eigenpairs(_Operator(terms), size, terms.state_model, terms.fixed, start)
+        U, values, smallest, change = leading_eigenpairs(
+            _Operator(terms), size, terms.state_template, terms.fixed, start
+        )
         rounding = 8 * float(xp.finfo(values.dtype).eps) * abs(float(values[-1]))
         error = 4 * change + BLOCK_MARGIN * abs(float(values[0])) + rounding
         U, values = double(U), double(values)
@@ -115,12 +120,12 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array) -> tuple[Spectrum, 
 
 
 def _symmetric_multiplier(terms: Terms) -> Array:
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     n = terms.n
-    L = xp.zeros((n, n), dtype=xp.float64, device=device(terms.model))
+    L = xp.zeros((n, n), dtype=xp.float64, device=device(terms.template))
     for block in terms.blocks():
         L[block, : block.stop] = terms.multiplier_rows(block, block.stop)
-    diagonal = xp.eye(n, dtype=xp.float64, device=device(terms.model)) * xp.linalg.diagonal(L)
+    diagonal = xp.eye(n, dtype=xp.float64, device=device(terms.template)) * xp.linalg.diagonal(L)
     return L + L.T - diagonal
 
 
@@ -132,15 +137,15 @@ def _first_margin(spectrum: Spectrum, problem: KMeansSDP) -> float:
 
 def make_shift(terms: Terms, spectrum: Spectrum, U: Array, margin: float, size: MultiplierSize) -> Shift:
     """Choose ``a`` so that the ones vector becomes a harmless eigenvector, of eigenvalue ``kappa > 0``."""
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     n = terms.n
     F = U * xp.sqrt(xp.clip(spectrum.leading - spectrum.t0, min=0.0))
     t = spectrum.t0 + margin
     kappa = max(t, (abs(spectrum.largest) + abs(spectrum.smallest)) / 2)
     ones = terms.ones
-    X = terms.gram.factor_like(terms.model)
+    X = terms.gram.factor_like(terms.template)
     column = ones[:, None]
-    gram_sums = X @ (X.T @ column) if X is not None else terms.gram.formed_like(terms.model) @ column
+    gram_sums = X @ (X.T @ column) if X is not None else terms.gram.formed_like(terms.template) @ column
     row_means = (gram_sums[:, 0] + size.row_sums) / n
     if terms.fixed.is_weighted:
         return Shift(t, F, row_means + ones * ((kappa - t) / (2 * n) - float(ones @ row_means) / (2 * n)))
@@ -149,9 +154,9 @@ def make_shift(terms: Terms, spectrum: Spectrum, U: Array, margin: float, size: 
 
 def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> float:
     """A `delta` for which ``A >= -delta I`` is proven; inf if the factorisation breaks down."""
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     n, (t, F, a) = terms.n, shift
-    L = xp.zeros((n, n), dtype=xp.float64, device=device(terms.model))
+    L = xp.zeros((n, n), dtype=xp.float64, device=device(terms.template))
     for block in terms.blocks():
         L[block, : block.stop] = _rows_of_A(terms, shift, block)
     trace = float(xp.sum(xp.linalg.diagonal(L)))
@@ -176,12 +181,12 @@ def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> floa
 
 def _rows_of_A(terms: Terms, shift: Shift, block: slice) -> Array:
     """Rows of the lower triangle of ``A``, up to the end of the diagonal block."""
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     t, F, a = shift
     stop = block.stop
     rows = terms.plus_ones_times(F[block, :] @ F[:stop, :].T, a, block, stop)
     rows = rows - terms.gram_rows(block, stop) - terms.multiplier_rows(block, stop)
-    rows[:, block.start :] += t * xp.eye(stop - block.start, dtype=xp.float64, device=device(terms.model))
+    rows[:, block.start :] += t * xp.eye(stop - block.start, dtype=xp.float64, device=device(terms.template))
     return lower_part(rows, block)
 
 

@@ -18,8 +18,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._numerics.arrays import Array
-from .._numerics.validation import check_unweighted
 from .._program.gram import Gram
+from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
 from .iterate import LARGEST_ENTRY
 from .upper import upper_bound

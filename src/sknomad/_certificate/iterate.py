@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -36,6 +36,10 @@ class NegativePart:
         return (namespace(self.T).clip(self.T[block, :], max=0.0) @ V) * -self.weight
 
 
+# The forms of ``N``: a symmetric matrix, or what stands for it.
+Multiplier: TypeAlias = Array | NegativePart
+
+
 @dataclass(frozen=True)
 class Iterate:
     """One step of any solver: what `certify` judges, what `start` takes, what a checkpoint keeps.
@@ -62,8 +66,8 @@ class Iterate:
     (3.0, (3, 3))
     """
 
-    Q: Any
-    N: Any = None
+    Q: Array | Point
+    N: Multiplier | None = None
     residuals: Mapping[str, float] = field(default_factory=dict)
     state: object = None
     is_milestone: bool = False
@@ -74,6 +78,6 @@ class Iterate:
         return self.Q if isinstance(self.Q, Point) else DensePoint(np.asarray(self.Q, dtype=np.float64))
 
     @property
-    def multiplier(self) -> Array:
+    def multiplier(self) -> Array | None:
         """``N`` as an array, or None."""
         return self.N.formed() if isinstance(self.N, NegativePart) else self.N

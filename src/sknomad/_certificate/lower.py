@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ REPAIR_MARGIN = 1e-2
 REPAIR_RELAXATION = 1.5
 
 
-def repair(problem: KMeansSDP, Q: Any, *, steps: int = 15) -> Array:
+def repair(problem: KMeansSDP, Q: Array | Point, *, steps: int = 15) -> Array:
     """An exactly feasible matrix close to `Q`.
 
     Alternating projections between the spectraplex ``{Q 1 = 1, tr Q = K, psd}`` and the nonnegative matrices come

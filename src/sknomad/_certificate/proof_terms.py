@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from .._numerics.arrays import Array, device, double, namespace, row_slices
 from .._numerics.fixed_vector import FixedVector
 from .._program.gram import Gram
+from .iterate import Multiplier, NegativePart
 
 BLOCK_ROWS = 2048
 
@@ -15,13 +16,13 @@ class Terms(NamedTuple):
     """``D`` and ``N`` in float64, row block by row block; ``N`` is what its lower triangle says."""
 
     gram: Gram
-    N: Any  # (n, n) array, or an object with `rows`
-    model: Array  # an empty float64 array of the library to compute in
+    N: Multiplier  # (n, n)
+    template: Array  # an empty float64 array of the library to compute in
 
     @property
-    def state_model(self) -> Array:
+    def state_template(self) -> Array:
         """An empty array in the precision of ``N``: enough for suggestions."""
-        state = self.N.T if hasattr(self.N, "rows") else self.N
+        state = self.N.T if isinstance(self.N, NegativePart) else self.N
         return state[0, :0]
 
     @property
@@ -35,17 +36,17 @@ class Terms(NamedTuple):
     @property
     def ones(self) -> Array:
         """The vector of ones, with weights ``sqrt(n) u``."""
-        return self.fixed.ones(self.model)
+        return self.fixed.ones(self.template)
 
     def blocks(self) -> list[slice]:
         return row_slices(self.n, BLOCK_ROWS)
 
     def gram_rows(self, block: slice, stop: int) -> Array:
         """Rows of a matrix that equals ``D`` on the complement of the ones vector, up to column `stop`."""
-        X = self.gram.factor_like(self.model)
+        X = self.gram.factor_like(self.template)
         if X is not None:
             return X[block, :] @ X[:stop, :].T
-        return self.gram.formed_like(self.model)[block, :stop]
+        return self.gram.formed_like(self.template)[block, :stop]
 
     def plus_ones_times(self, rows: Array, a: Array, block: slice, stop: int) -> Array:
         """Rows of a matrix plus those of ``1 a' + a 1'``, up to column `stop`."""
@@ -56,20 +57,23 @@ class Terms(NamedTuple):
 
     def multiplier_rows(self, block: slice, stop: int) -> Array:
         """Rows of the lower triangle of ``N``, zero above the diagonal."""
-        xp = namespace(self.model)
-        rows = self.N.rows(block, stop) if hasattr(self.N, "rows") else self.N[block, :stop]
-        return lower_part(xp.clip(double(rows), min=0.0), block)
+        xp = namespace(self.template)
+        return lower_part(xp.clip(double(self._given_rows(block, stop)), min=0.0), block)
+
+    def _given_rows(self, block: slice, stop: int) -> Array:
+        """Rows of ``N`` as they are."""
+        return self.N.rows(block, stop) if isinstance(self.N, NegativePart) else self.N[block, :stop]
 
     def apply(self, V: Array) -> Array:
         """``(D + N) V``, for a suggestion of eigenvectors only."""
         xp = namespace(V)
         X = self.gram.factor_like(V)
         product = X @ (X.T @ V) if X is not None else self.gram.formed_like(V) @ V
-        if hasattr(self.N, "rows_times") and self.N.T.dtype == V.dtype:
+        if isinstance(self.N, NegativePart) and self.N.T.dtype == V.dtype:
             parts = [self.N.rows_times(block, V) for block in self.blocks()]
         else:
-            rows = self.N.rows if hasattr(self.N, "rows") else lambda block, stop: self.N[block, :stop]
-            parts = [xp.astype(xp.clip(rows(block, self.n), min=0.0), V.dtype) @ V for block in self.blocks()]
+            rows = (self._given_rows(block, self.n) for block in self.blocks())
+            parts = [xp.astype(xp.clip(part, min=0.0), V.dtype) @ V for part in rows]
         return product + xp.concat(parts, axis=0)
 
 
@@ -84,7 +88,7 @@ class MultiplierSize(NamedTuple):
 
 def multiplier_size(terms: Terms) -> MultiplierSize:
     """Row sums of ``N``, from its lower triangle."""
-    xp = namespace(terms.model)
+    xp = namespace(terms.template)
     plain = _row_sums(terms, None)
     if not terms.fixed.is_weighted:
         return MultiplierSize(plain, float(xp.sum(plain)), float(xp.max(plain)), bool(xp.all(xp.isfinite(plain))))
@@ -93,10 +97,10 @@ def multiplier_size(terms: Terms) -> MultiplierSize:
     return MultiplierSize(row_sums, float(terms.ones @ row_sums), float(xp.max(plain)), is_finite)
 
 
-def _row_sums(terms: Terms, vector: Array) -> Array:
+def _row_sums(terms: Terms, vector: Array | None) -> Array:
     """``N`` times a vector, from the lower triangle of ``N``; None is the vector of ones."""
-    xp = namespace(terms.model)
-    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.model))
+    xp = namespace(terms.template)
+    by_column = xp.zeros(terms.n, dtype=xp.float64, device=device(terms.template))
     by_row = []
     for block in terms.blocks():
         rows = terms.multiplier_rows(block, block.stop)

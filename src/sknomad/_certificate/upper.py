@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_model, frobenius, namespace
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_template, frobenius, namespace
 from .._numerics.projections import ky_fan_sum, restrict
 from .._numerics.sizes import ALL_EIGENVALUES
 from .._numerics.validation import check_choice
 from .._program.problem import KMeansSDP
 from .cholesky_proof import estimated_upper_bound, verified_upper_bound
-from .iterate import LARGEST_ENTRY, NegativePart
+from .iterate import LARGEST_ENTRY, Multiplier, NegativePart
 from .trivial import trivial_value
 
 GRADES = ("eigen", "verified")
 
 
-def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Array = None) -> float:
+def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen", start: Array | None = None) -> float:
     """Upper bound on the optimum from one nonnegative matrix.
 
     For any symmetric ``N >= 0`` and feasible ``Q``, ``<D, Q> <= <D + N, Q>``, and the right-hand side is at most
@@ -52,28 +51,28 @@ def upper_bound(problem: KMeansSDP, N: Any, *, grade: str = "eigen", start: Arra
     if N is None:
         return math.inf
     if isinstance(N, NegativePart) and grade == "verified":
-        return verified_upper_bound(problem, N, float64_model(N.T), start)
+        return verified_upper_bound(problem, N, float64_template(N.T), start)
     N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
     if N is None:
         return math.inf
     if grade == "verified":
-        return verified_upper_bound(problem, N, float64_model(N), start)
+        return verified_upper_bound(problem, N, float64_template(N), start)
     return _eigenvalue_bound(problem, N)
 
 
-def eigenvalues_are_cheap(problem: KMeansSDP, N: Any) -> bool:
+def eigenvalues_are_cheap(problem: KMeansSDP, N: Multiplier) -> bool:
     """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
     state = N.T if isinstance(N, NegativePart) else N
     return problem.is_trivial or problem.n <= ALL_EIGENVALUES.on(state)
 
 
-def estimate_upper_bound(problem: KMeansSDP, N: Any, start: Array = None) -> tuple[float, Array]:
+def estimate_upper_bound(problem: KMeansSDP, N: Multiplier, start: Array | None = None) -> tuple[float, Array]:
     """About the value of `upper_bound`, from a few Ritz values: no proof. Also the vectors to start a proof from."""
     state = N.T if isinstance(N, NegativePart) else N
-    return estimated_upper_bound(problem, N, float64_model(state), start)
+    return estimated_upper_bound(problem, N, float64_template(state), start)
 
 
-def nonnegative_part(problem: KMeansSDP, N: Array) -> Array:
+def nonnegative_part(problem: KMeansSDP, N: Array) -> Array | None:
     """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite or about to overflow."""
     xp = namespace(N)
     if tuple(N.shape) != (problem.n, problem.n):

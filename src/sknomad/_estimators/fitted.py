@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.new_points import Extension, indicator
-from .._numerics.arrays import Array, given_model, like_given, to_numpy
+from .._numerics.arrays import Array, given_template, like_given, to_numpy
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_distances
 from .._points.mixed import MixedPoint
@@ -43,7 +43,7 @@ class PlacesNewPoints(TransformerMixin):
             In the coordinate system of the manifold, or cluster, that `predict` names.
         """
         _, coordinates = self._place(X, "transform")
-        return like_given(coordinates[:, : self._n_features_out], given_model(X))
+        return like_given(coordinates[:, : self._n_features_out], given_template(X))
 
     def predict(self, X: Any) -> Array:
         """Manifold, or cluster, of each point, as in `labels_`: the one with most of the weight of its row of ``Q``.
@@ -58,7 +58,7 @@ class PlacesNewPoints(TransformerMixin):
         array of shape (n_points,)
         """
         labels, _ = self._place(X, "predict")
-        return like_given(labels, given_model(X))
+        return like_given(labels, given_template(X))
 
     @property
     def _is_pairwise(self) -> bool:
@@ -103,7 +103,7 @@ class FittedManifolds(PlacesNewPoints):
         """
         check_is_fitted(self)
         distances = geodesics(self._support(), indices)
-        return like_given(distances, given_model(self.labels_))
+        return like_given(distances, given_template(self.labels_))
 
     @property
     def affinity_(self) -> Any:
@@ -111,7 +111,7 @@ class FittedManifolds(PlacesNewPoints):
         check_is_fitted(self)
         if self.affinity == "sparse":
             return self._support()
-        return like_given(self._given(self._plain(self._point).dense()), given_model(self.labels_))
+        return like_given(self._given(self._plain(self._point).dense()), given_template(self.labels_))
 
     @property
     def memberships_(self) -> Array:
@@ -122,10 +122,10 @@ class FittedManifolds(PlacesNewPoints):
         # Points labelled -1 belong to a last column that is left out.
         columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
         if self._groups is None:
-            return like_given(self._point.product(columns), given_model(self.labels_))
+            return like_given(self._point.product(columns), given_template(self.labels_))
         roots = self._groups.roots[:, None]
         shares = self._point.product(roots * columns) / roots
-        return like_given(self._groups.given(shares, 0.0), given_model(self.labels_))
+        return like_given(self._groups.given(shares, 0.0), given_template(self.labels_))
 
     def _support(self) -> Any:
         """The entries of ``Q`` that connect points."""

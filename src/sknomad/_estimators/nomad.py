@@ -13,7 +13,7 @@ from .._files.models import Saveable
 from .._manifolds.choice import Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.order import find_order
-from .._numerics.arrays import CAN_DISPATCH, Array, given_model, like_given
+from .._numerics.arrays import CAN_DISPATCH, Array, Table, given_template, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._points.components import find_manifolds, name_manifolds
@@ -206,12 +206,12 @@ class NOMAD(
             problem = KMeansSDP(gram, min(K, gram.n))
             hear = listen(self.callback, self._line_writer(), task.listener)
             self.solution_: Solution = options.solve(problem, start=self._start(gram.n), callback=hear)
-            self._read(K, choice, table, given_model(X))
+            self._read(K, choice, table, given_template(X))
             task.end()
         return self
 
-    def _read(self, K: float, choice: Choice | None, table: Array, model: Array) -> None:
-        """Set the fitted attributes, in the array library of `model`."""
+    def _read(self, K: float, choice: Choice | None, table: Table, template: Array | None) -> None:
+        """Set the fitted attributes, in the array library of `template`."""
         self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
         self._point = self.solution_.point
         weights = None if self._groups is None else self._groups.weights
@@ -231,11 +231,11 @@ class NOMAD(
                 new = self._groups.columns(table[absent], pairwise=self._is_pairwise)
                 parts[absent], coordinates[absent] = self._extension.place(new)
         self.n_manifolds_ = len(is_closed)
-        self.labels_ = like_given(np.array(self._names)[parts], model)
-        self.embedding_ = like_given(coordinates[:, : self.n_components], model)
-        self.order_ = like_given(order, model)
-        self.circular_coordinates_ = like_given(angles, model)
-        self.is_closed_ = like_given(is_closed, model)
+        self.labels_ = like_given(np.array(self._names)[parts], template)
+        self.embedding_ = like_given(coordinates[:, : self.n_components], template)
+        self.order_ = like_given(order, template)
+        self.circular_coordinates_ = like_given(angles, template)
+        self.is_closed_ = like_given(is_closed, template)
         self._n_features_out = self.n_components
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
@@ -246,7 +246,7 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _make_gram(self, table: Array) -> Gram:
+    def _make_gram(self, table: Table) -> Gram:
         """Of the points of the program."""
         if self._groups is None:
             return make_gram(table, self.metric)
@@ -254,7 +254,7 @@ class NOMAD(
             make_gram(table, self.metric)  # whatever is wrong with the matrix is wrong with all of it
         return make_gram(self._groups.merged(table, pairwise=self._is_pairwise), self.metric, self._groups.weights)
 
-    def _n_present(self, table: Array) -> int:
+    def _n_present(self, table: Table) -> int:
         return int(table.shape[0]) if self._groups is None else len(self._groups.present)
 
     def _check_parameters(self) -> None:

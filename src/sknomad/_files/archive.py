@@ -17,7 +17,7 @@ import re
 import zipfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -38,6 +38,10 @@ KINDS, LARGEST_ITEM = "biufU", 8
 EARLIEST_DATE = (1980, 1, 1, 0, 0, 0)
 
 
+# A JSON object that was read: anything may be in it, and whoever uses it checks what he finds.
+Header: TypeAlias = Mapping[str, Any]
+
+
 class FormatError(ValueError):
     """The file is not what it should be; the message is one sentence for the user.
 
@@ -56,7 +60,7 @@ class Archive(NamedTuple):
     """An intact file, read."""
 
     format: int
-    header: Any  # what JSON can hold
+    header: Header
     arrays: dict[str, Array]
 
 
@@ -70,7 +74,9 @@ class Kind(NamedTuple):
     oldest: int = 1  # format that is still read
 
 
-def write_archive(path: str | os.PathLike[str], kind: Kind, header: Any, arrays: Mapping[str, Array]) -> None:
+def write_archive(
+    path: str | os.PathLike[str], kind: Kind, header: Mapping[str, object], arrays: Mapping[str, Array]
+) -> None:
     """Write a file, atomically; an error leaves what was there.
 
     Parameters
@@ -90,7 +96,7 @@ def write_archive(path: str | os.PathLike[str], kind: Kind, header: Any, arrays:
         file.write(digest)
 
 
-def _write_zip(file: IO[bytes], header: Any, arrays: Mapping[str, Array]) -> None:
+def _write_zip(file: IO[bytes], header: Mapping[str, object], arrays: Mapping[str, Array]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
         text = json.dumps(header, allow_nan=False)
         archive.writestr(zipfile.ZipInfo(HEADER, EARLIEST_DATE), text.encode())
@@ -108,7 +114,7 @@ def portable(array: Array) -> Array:
     return array.astype(array.dtype.newbyteorder("<"), copy=False)
 
 
-def is_portable(dtype: np.dtype[Any]) -> bool:
+def is_portable(dtype: np.dtype[np.generic]) -> bool:
     """Whether a dtype is one of those that a file may hold."""
     return dtype.kind in KINDS and dtype.itemsize > 0 and (dtype.kind == "U" or dtype.itemsize <= LARGEST_ITEM)
 
@@ -158,7 +164,7 @@ def _digest(file: IO[bytes], line: bytes) -> bytes:
     return digest.digest()
 
 
-def _read_zip(file: IO[bytes], refuse: Callable[[str], FormatError]) -> tuple[Any, dict[str, Array]]:
+def _read_zip(file: IO[bytes], refuse: Callable[[str], FormatError]) -> tuple[Header, dict[str, Array]]:
     size = file.seek(0, io.SEEK_END)
     try:
         with zipfile.ZipFile(file) as archive:
@@ -196,8 +202,7 @@ def _check_members(members: list[zipfile.ZipInfo], size: int, refuse: Callable[[
 
 def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo, refuse: Callable[[str], FormatError]) -> Array:
     """One array, its claims about itself checked before anything is allocated."""
-    member: Any
-    with archive.open(info) as member:
+    with cast("zipfile.ZipExtFile", archive.open(info)) as member:
         version = np.lib.format.read_magic(member)
         if version not in ((1, 0), (2, 0)):
             raise refuse(f"whose array {info.filename!r} is of a version unknown here")

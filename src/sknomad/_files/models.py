@@ -9,14 +9,14 @@ from typing import Any, ClassVar
 
 from .._numerics.arrays import is_sparse
 from .._version import __version__
-from .archive import FormatError, Kind, read_archive, write_archive
+from .archive import FormatError, Header, Kind, read_archive, write_archive
 from .records import Decoder, Encoder
 
 FITTED = re.compile(r"[A-Za-z]\w*_|_[A-Za-z]\w*")
 MODEL = Kind("model", 1, "Pass a file that model.save(path) wrote.")
 
 # Estimators that can be loaded: this library's own, each entered when its class is made.
-ESTIMATORS: dict[str, type[Any]] = {}
+ESTIMATORS: dict[str, type[Saveable]] = {}
 # Attributes that must fit together, where there are any: n is the number of labels, None any number.
 SHAPES: dict[str, tuple[str | None, ...]] = {
     "labels_": ("n",),
@@ -33,7 +33,7 @@ class Saveable:
     # Parameters that are functions: written as None.
     _not_saved: ClassVar[tuple[str, ...]] = ("callback",)
 
-    def __init_subclass__(cls, **options: Any) -> None:
+    def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
         if cls.__module__.split(".")[0] == __name__.split(".")[0]:
             ESTIMATORS[cls.__name__] = cls
@@ -96,7 +96,7 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise FormatError(f"model must be a file that sknomad can read, got {str(path)!r}: {reason}") from error
 
 
-def _rebuild(header: Any, decoder: Decoder) -> Any:
+def _rebuild(header: Header, decoder: Decoder) -> Saveable:
     cls = ESTIMATORS.get(header["class"])
     if cls is None:
         known = ", ".join(sorted(ESTIMATORS))
@@ -117,7 +117,7 @@ def _rebuild(header: Any, decoder: Decoder) -> Any:
     return model
 
 
-def _check_shapes(model: Any) -> None:
+def _check_shapes(model: Saveable) -> None:
     sizes = dict(vars(model))
     sizes["n"] = len(model.labels_) if hasattr(model, "labels_") else None
     for name, expected in SHAPES.items():

@@ -10,8 +10,8 @@ from __future__ import annotations
 import dataclasses
 import enum
 import math
-from collections.abc import Mapping
-from typing import Any, TypeVar
+from collections.abc import Collection, Mapping
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import scipy.sparse as sp
@@ -20,7 +20,7 @@ from array_api_compat import is_array_api_obj
 from .._certificate.certificate import Certificate
 from .._certificate.cuts import Multipliers
 from .._certificate.iterate import Iterate, NegativePart
-from .._numerics.arrays import Array, is_sparse
+from .._numerics.arrays import Array, Sparse, is_sparse
 from .._numerics.fixed_vector import Ones, Weighted, fixed_vector
 from .._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from .._points.mixed import MixedPoint
@@ -28,9 +28,12 @@ from .._program.centring import Frame
 from .._program.duplicates import Groups
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .archive import FormatError, portable
+from .archive import FormatError, Header, portable
 
-Class = TypeVar("Class", bound=type[Any])
+# What `json` writes and reads.
+JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+
+Class = TypeVar("Class", bound=type[object])
 
 # Dataclasses that may be written and read: those of earlier rooms; later rooms decorate theirs with `saved`.
 RECORDS: dict[str, type[Any]] = {
@@ -68,9 +71,9 @@ class Encoder:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self._names: dict[int, str] = {}
-        self._alive: list[Any] = []  # so that no identity is used twice
+        self._alive: list[object] = []  # so that no identity is used twice
 
-    def encode(self, value: Any, where: str) -> Any:
+    def encode(self, value: object, where: str) -> JSON:
         """`value` for JSON; `where` names it in the error for what cannot be saved."""
         if isinstance(value, np.generic):
             return {"type": "scalar", "name": self._store(np.asarray(value), value, where)}
@@ -82,9 +85,12 @@ class Encoder:
             return value if math.isfinite(value) else {"type": "float", "value": repr(value)}
         if isinstance(value, Ones | Weighted):
             return self.encode(value.q if isinstance(value, Weighted) else None, where)
-        if type(value) in ENUMERATIONS.values():
+        if isinstance(value, enum.Enum) and type(value) in ENUMERATIONS.values():
             return {"type": type(value).__name__.lower(), "name": value.name}
-        if type(value) in (list, tuple):  # a named tuple would come back as a plain one
+        if isinstance(value, list | tuple) and type(value) in (
+            list,
+            tuple,
+        ):  # a named tuple would come back as a plain one
             items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
             return items if type(value) is list else {"type": "tuple", "items": items}
         if isinstance(value, Mapping):
@@ -96,7 +102,7 @@ class Encoder:
             }
         return self._encode_object(value, where)
 
-    def _encode_object(self, value: Any, where: str) -> Any:
+    def _encode_object(self, value: object, where: str) -> JSON:
         name = type(value).__name__
         if is_sparse(value):
             if name not in SPARSE:
@@ -108,12 +114,12 @@ class Encoder:
         if isinstance(value, np.ndarray) and value.dtype == object and all(isinstance(x, str) for x in value.flat):
             return {"type": "text", "shape": list(value.shape), "items": list(value.flat)}
         if is_array_api_obj(value):
-            return {"type": "array", "name": self._store(value, value, where)}
+            return {"type": "array", "name": self._store(cast("Array", value), value, where)}
         if type(value) is Gram:
             return self._record(
                 "Gram", {field: getattr(value, field) for field in (*GRAM_FIELDS, *WEIGHT_FIELDS)}, where
             )
-        if RECORDS.get(name) is type(value):
+        if dataclasses.is_dataclass(value) and RECORDS.get(name) is type(value):
             fields = [field.name for field in dataclasses.fields(value) if field.init]
             return self._record(name, {field: getattr(value, field) for field in fields}, where)
         raise TypeError(
@@ -121,12 +127,12 @@ class Encoder:
             f"to be saved, got {name}. Set it to something else first."
         )
 
-    def _record(self, name: str, fields: Mapping[str, Any], where: str) -> Any:
+    def _record(self, name: str, fields: Mapping[str, object], where: str) -> JSON:
         in_file = {"fixed": FIXED_NAMES.get(name, "fixed")}
         encoded = {in_file.get(f, f): self.encode(value, f"{where}.{f}") for f, value in fields.items()}
         return {"type": "record", "class": name, "fields": encoded}
 
-    def _store(self, array: Array, owner: Any, where: str) -> str:
+    def _store(self, array: Array, owner: object, where: str) -> str:
         if id(owner) not in self._names:
             try:
                 stored = portable(array)
@@ -144,49 +150,50 @@ class Decoder:
     def __init__(self, arrays: Mapping[str, Array]):
         self.arrays = arrays
 
-    def decode(self, node: Any) -> Any:
+    def decode(self, node: JSON) -> Any:
         """The value of one piece of JSON."""
         if node is None or isinstance(node, bool | str | int | float):
             return node
         if isinstance(node, list):
             return [self.decode(item) for item in node]
         try:
-            if node["type"] in ENUMERATIONS:
-                return ENUMERATIONS[node["type"]][node["name"]]
-            return getattr(self, f"_decode_{_one_of(node['type'], TYPES)}")(node)
+            kind = _one_of(node["type"], (*TYPES, *ENUMERATIONS))
+            if kind in ENUMERATIONS:
+                return ENUMERATIONS[kind][_text(node["name"])]
+            return getattr(self, f"_decode_{kind}")(node)
         except (KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
             if isinstance(error, FormatError):
                 raise
             raise FormatError(f"a saved value must be complete, got {str(node)[:80]}: {error}.") from error
 
-    def _decode_float(self, node: Any) -> float:
+    def _decode_float(self, node: Header) -> float:
         return float(_one_of(node["value"], ("nan", "inf", "-inf")))
 
-    def _decode_tuple(self, node: Any) -> tuple[Any, ...]:
+    def _decode_tuple(self, node: Header) -> tuple[object, ...]:
         return tuple(self.decode(node["items"]))
 
-    def _decode_dict(self, node: Any) -> dict[Any, Any]:
+    def _decode_dict(self, node: Header) -> dict[object, object]:
         return dict(zip(self.decode(node["keys"]), self.decode(node["values"]), strict=True))
 
-    def _decode_array(self, node: Any) -> Array:
+    def _decode_array(self, node: Header) -> Array:
         return self.arrays[node["name"]]
 
-    def _decode_scalar(self, node: Any) -> Any:
+    def _decode_scalar(self, node: Header) -> object:
         return self.arrays[node["name"]].reshape(())[()]
 
-    def _decode_text(self, node: Any) -> Array:
+    def _decode_text(self, node: Header) -> Array:
         values = np.empty(len(node["items"]), dtype=object)
         values[:] = [_text(item) for item in node["items"]]
         return values.reshape(node["shape"])
 
-    def _decode_sparse(self, node: Any) -> Any:
+    def _decode_sparse(self, node: Header) -> Sparse:
         cls = SPARSE[node["class"]]
         parts = tuple(self.decode(node[part]) for part in ("data", "indices", "indptr"))
         matrix = cls(parts, shape=tuple(node["shape"]))
         matrix.check_format(full_check=True)
         return matrix
 
-    def _decode_record(self, node: Any) -> Any:
+    def _decode_record(self, node: Header) -> object:
         name = _one_of(node["class"], ("Gram", *RECORDS))
         in_class, left_out = {FIXED_NAMES.get(name, "fixed"): "fixed"}, DROPPED_FIELDS.get(name, ())
         given = {field: value for field, value in node["fields"].items() if field not in left_out}
@@ -197,23 +204,23 @@ class Decoder:
 TYPES = ("float", "tuple", "dict", "array", "scalar", "text", "sparse", "record")
 
 
-def _one_of(value: Any, allowed: Any) -> str:
+def _one_of(value: object, allowed: Collection[str]) -> str:
     if not isinstance(value, str) or value not in allowed:
         raise FormatError(f"a saved value must be one of the kinds known here, got {str(value)[:80]!r}.")
     return value
 
 
-def _text(item: Any) -> str:
+def _text(item: object) -> str:
     if not isinstance(item, str):
         raise FormatError(f"an array of text must hold text, got {type(item).__name__}.")
     return item
 
 
-def _make_gram(fields: Mapping[str, Any]) -> Gram:
+def _make_gram(fields: Header) -> Gram:
     gram = Gram.__new__(Gram)
     gram.__dict__.update({name: fields[name] for name in GRAM_FIELDS}, _copies={})
     gram.__dict__.update({name: fields.get(name) for name in WEIGHT_FIELDS})
-    table = gram._kernel if gram._factor is None else gram._factor
+    table = gram._held
     if table.ndim != 2 or table.shape[0] != gram.n or (gram._factor is None and table.shape[1] != gram.n):
         raise FormatError(f"a saved Gram must have a table of {gram.n} rows, got shape {table.shape}.")
     for weights in (gram.roots, fields.get("fixed")):

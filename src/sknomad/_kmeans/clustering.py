@@ -12,9 +12,9 @@ from scipy.optimize import minimize_scalar
 from .._certificate.iterate import Iterate
 from .._certificate.upper import eigenvalues_are_cheap, upper_bound
 from .._numerics.arrays import UNIT_ROUNDOFF, Array
-from .._numerics.validation import check_unweighted
 from .._points.forms import SoftPoint
 from .._program.gram import Gram
+from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
 from ..solvers._admm_state import row_multipliers
 from ..solvers._soft_updates import SoftState
@@ -50,9 +50,10 @@ def kmeans_objective(X: Any, labels: Any) -> float:
     check_unweighted(gram, "an inertia")
     V = memberships(labels, gram.n)
     sizes = V.sum(axis=0)
-    if gram.is_factored:
-        centroids = (gram.factor.T @ V) / sizes
-        return float(np.sum((gram.factor - V @ centroids.T) ** 2))
+    rows = gram.factor
+    if rows is not None:
+        centroids = (rows.T @ V) / sizes
+        return float(np.sum((rows - V @ centroids.T) ** 2))
     return gram.trace - float(np.sum(V * (gram @ V) / sizes))
 
 

@@ -84,15 +84,23 @@ class ClusteringJudge:
 
     def _look(self, run: Run) -> None:
         assert run.iterate is not None
-        proof = run.iterate.N
+        proof = proof_of(run.iterate)
         if (found := self.bound_of(proof)) < run.upper:
             run.enter_upper(found)
             self.best = proof
 
 
+def proof_of(iterate: Iterate) -> Multipliers:
+    """What a milestone, or the start of a search, holds as its state."""
+    assert isinstance(iterate.state, Multipliers)
+    return iterate.state
+
+
 @dataclass(frozen=True)
 class CuttingPlanes:
-    """ADMM on the program with cuts, more of them from round to round; its iterates hold `Multipliers` at milestones.
+    """ADMM on the program with cuts, more of them from round to round.
+
+    Iterates hold `Multipliers` as their state at milestones: with cuts no single ``N`` proves anything.
 
     Parameters
     ----------
@@ -124,13 +132,14 @@ class _Search:
     def __init__(self, problem: KMeansSDP, start: Iterate, settings: CuttingPlanes):
         self.problem, self.D, self.project = problem, problem.gram.dense(), _projector(problem)
         self.settings, self.rho = settings, settings.penalty
-        Q, N = start.point.dense(), np.asarray(start.N.N, dtype=np.float64)
+        proof = proof_of(start)
+        Q, N = start.point.dense(), np.asarray(proof.N, dtype=np.float64)
         self.T = Q - N / self.rho  # as in ADMM
         self.cuts, self.weights = np.empty((0, 3), dtype=np.int32), np.empty(0)  # weights in units of 1/rho
         self.polyhedron = _Polyhedron(problem.n, self.cuts)
         self.point = SpectralPoint(*self.project(Q))
         self.generator = np.random.default_rng(0)
-        self.upper = self.rewarded_upper = settings.bound_of(start.N)
+        self.upper = self.rewarded_upper = settings.bound_of(proof)
         self.step = self.rewarded_at = 0
 
     @property
@@ -154,7 +163,7 @@ class _Search:
             return Iterate(self.point)
         proof = self.polyhedron.multipliers(self.T, self.weights, self.rho)
         self._measure_progress(self.settings.bound_of(proof))
-        return Iterate(self.point, N=proof, is_milestone=True)
+        return Iterate(self.point, state=proof, is_milestone=True)
 
     def _measure_progress(self, found: float) -> None:
         self.upper = min(self.upper, found)

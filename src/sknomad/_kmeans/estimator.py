@@ -133,7 +133,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise ValueError(f"n_clusters must be at most n_samples={X.shape[0]}, got {K}.")
         check_cuts_option(self.cuts, X.shape[0])
         random, gram = check_random_state(self.random_state), Gram.from_data(X)
-        X_centred = gram.factor if gram.is_factored else gram.sparse
+        X_centred = gram.table
         problem = KMeansSDP(gram, K)
 
         clustering = best_clustering(gram, X_centred, K, [labels_of_data(X_centred, K, n_init, random)])

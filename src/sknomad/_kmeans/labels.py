@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from sklearn.cluster import KMeans
 from sklearn.exceptions import ConvergenceWarning
 
-from .._numerics.arrays import Array, is_sparse
+from .._numerics.arrays import Array, Table, is_sparse
 from .._points.components import in_order
 from .._points.point import Point
 from .._program.gram import Gram
@@ -31,7 +31,7 @@ class Clustering(NamedTuple):
     inertia: float
 
 
-def readings(point: Point, X: Array, K: int) -> Iterator[Array]:
+def readings(point: Point, X: Table, K: int) -> Iterator[Array]:
     """Coordinates (n rows) whose clusters are those of ``Q``: exactly so where ``Q`` is a hard clustering.
 
     With ``Q = B B'``: the rows of ``B`` (distances of ``Q^(1/2)``), the leading eigenvectors of ``Q``, the rows of
@@ -45,24 +45,24 @@ def readings(point: Point, X: Array, K: int) -> Iterator[Array]:
     yield B @ np.asarray((X.T @ B).T)
 
 
-def labels_of_point(point: Point, X: Array, K: int, random: np.random.RandomState) -> Iterator[Array]:
+def labels_of_point(point: Point, X: Table, K: int, random: np.random.RandomState) -> Iterator[Array]:
     """One labelling for each way of reading ``Q``."""
     for coordinates in readings(point, X, K):
         yield _lloyd(coordinates, K, random, n_init=STARTS_PER_READING)
 
 
-def labels_of_data(X: Array, K: int, n_init: int, random: np.random.RandomState) -> Array:
+def labels_of_data(X: Table, K: int, n_init: int, random: np.random.RandomState) -> Array:
     """Labels of the best of `n_init` k-means++ starts."""
     return _lloyd(X, K, random, n_init=n_init)
 
 
-def best_clustering(gram: Gram, X: Array, K: int, proposals: Iterable[Array]) -> Clustering:
+def best_clustering(gram: Gram, X: Table, K: int, proposals: Iterable[Array]) -> Clustering:
     """Polish every proposed labelling; the one of least inertia, the first of equal ones."""
     polished = [_polish(gram, X, labels, K) for labels in proposals]
     return min(polished, key=lambda clustering: clustering.inertia)
 
 
-def _polish(gram: Gram, X: Array, labels: Array, K: int) -> Clustering:
+def _polish(gram: Gram, X: Table, labels: Array, K: int) -> Clustering:
     """Fill empty clusters, then Lloyd's algorithm and exchanges of single points: never worse than `labels`."""
     filled = _fill(X, in_order(labels), K)
     centres = cluster_means(X, filled)
@@ -71,13 +71,13 @@ def _polish(gram: Gram, X: Array, labels: Array, K: int) -> Clustering:
     return min(candidates, key=lambda clustering: clustering.inertia)
 
 
-def _lloyd(X: Array, K: int, random: Any, **options: Any) -> Array:
+def _lloyd(X: Table, K: int, random: np.random.RandomState | None, **options: object) -> Array:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)  # fewer distinct points than clusters
         return KMeans(K, random_state=random, tol=0.0, **{"n_init": 1, **options}).fit(X).labels_
 
 
-def exchange(X: Array, labels: Array) -> Array:
+def exchange(X: Table, labels: Array) -> Array:
     """Move single points while the best move lowers the inertia: the test of Hartigan and Wong.
 
     Taking a point at distance ``a`` from its mean out of a cluster of ``p`` points saves ``p a^2 / (p - 1)``, and
@@ -115,17 +115,17 @@ def exchange(X: Array, labels: Array) -> Array:
     return labels
 
 
-def _squared_distances(X: Array, squares: Array, centres: Array) -> Array:
+def _squared_distances(X: Table, squares: Array, centres: Array) -> Array:
     return np.maximum(squares[:, None] - 2 * np.asarray(X @ centres.T) + np.sum(centres**2, axis=1), 0)
 
 
-def cluster_means(X: Array, labels: Array) -> Array:
+def cluster_means(X: Table, labels: Array) -> Array:
     """Mean of each cluster, (K, d)."""
     V = memberships(labels)
     return np.asarray(X.T @ V).T / V.sum(axis=0)[:, None]
 
 
-def _fill(X: Array, labels: Array, K: int) -> Array:
+def _fill(X: Table, labels: Array, K: int) -> Array:
     """Labels in which the points farthest from their means have got the missing clusters, as far as there are any."""
     labels = labels.copy()
     for new in range(int(labels.max()) + 1, K):

@@ -15,9 +15,10 @@ from .._certificate.iterate import Iterate
 from .._certificate.upper import GRADES
 from .._files.records import saved
 from .._numerics.arrays import Array, to_numpy
-from .._numerics.validation import check_choice, check_integer, check_real, check_unweighted
+from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
+from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
 from .._solving.checkpoint import fingerprint
 from .._solving.loop import Limits, take_steps
@@ -209,7 +210,7 @@ def _with_cuts(
     assert plain.multipliers is not None
     problem, gram, state = solution.problem, solution.problem.gram, solution.iterate.state
     penalty = state.rho if isinstance(state, ADMMState) else gram.norm / math.sqrt(problem.K)
-    start = Iterate(solution.point.unmixed, N=Multipliers(np.asarray(plain.multipliers.N, dtype=np.float64)))
+    start = Iterate(solution.point.unmixed, state=Multipliers(np.asarray(plain.multipliers.N, dtype=np.float64)))
     target, judge = _InertiaTarget(gram.trace, plain.inertia, tol, improve), ClusteringJudge(problem)
     run = Run(problem, tol, plain.grade, iterate=start)
     steps = CuttingPlanes(target, judge.bound_of, penalty).iterates(problem, start)

@@ -7,7 +7,7 @@ import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import pairwise_distances_argmin
 
-from .._numerics.arrays import Array, is_sparse
+from .._numerics.arrays import Array, Table, is_sparse
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 
@@ -30,14 +30,17 @@ def coarsen(gram: Gram) -> tuple[Gram, Array]:
     for _ in range(2):
         nearest = pairwise_distances_argmin(X, centres)
         _, groups, sizes = np.unique(nearest, return_inverse=True, return_counts=True)
-        members = sp.csr_array((1 / sizes[groups], (groups, np.arange(gram.n))), shape=(len(sizes), gram.n))
-        centres = members @ X
-        centres = centres.toarray() if is_sparse(centres) else centres
+        members = sp.csr_matrix((1 / sizes[groups], (groups, np.arange(gram.n))), shape=(len(sizes), gram.n))
+        centres = _dense(members @ X)
     coarse, first_copy = _repeated(centres, np.bincount(groups, _weights(gram)))
     return coarse, first_copy[groups]
 
 
-def _repeated(X: Array, weights: Array) -> tuple[Gram, Array]:
+def _dense(A: Table) -> Array:
+    return A.toarray() if is_sparse(A) else A
+
+
+def _repeated(X: Table, weights: Array) -> tuple[Gram, Array]:
     """Points as often as they count, 500 in all at most, and the first copy of each.
 
     Where most points are copies of a few, those few alone were too few to look at. Where they are not, weights that

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 
-from .._numerics.arrays import Array, row_slices, to_numpy
+from .._numerics.arrays import Array, Table, row_slices, to_numpy
 from .._points.embedding import embed, leading_directions
 from .._points.forms import SoftPoint
 from .._program.centring import mean_of_rows
@@ -54,7 +54,7 @@ def _extend_points(
 ) -> Extension:
     """Anchors are the training points, scored by the multipliers of their rows."""
     rows, centre = training_features(gram), centre_of(gram)
-    columns = None if gram.kernel is not None else rows.T
+    columns = None if gram.kernel is not None else cast("Table", rows.T)
     if multipliers is None:  # no multipliers, no scores: the nearest point decides
         size = max(gram.trace, gram.norm)
         multipliers = Multipliers(SMALLEST_MULTIPLIER * size if size > 0 else 1.0, gram.diagonal())
@@ -93,15 +93,16 @@ def _cells(gram: Gram, V: Array) -> Anchors:
     norms = np.einsum("ij,ij->j", G, gram @ G)
     costs = np.einsum("ij,ij->j", weighted, V) / sizes**2
     columns = H if gram.kernel is not None else rows.T @ H
-    if gram.sparse is not None:
+    if gram.sparse is not None and centre is not None:
         columns = columns - centre[:, None]
     offsets = -norms - _centring(columns, centre)
     lam = _trace_multiplier(rows, V, columns, offsets, 2 / sizes, costs, _weights(gram))
     # Row sums of the constant parts of kernels and sparse data are the same for every cell, and drop out.
-    return Anchors(columns, offsets + lam * costs, sizes / (2 * lam), np.zeros(len(sizes), dtype=np.int64), None)
+    parts, coordinates = np.zeros(len(sizes), dtype=np.int64), np.zeros((len(sizes), 0))  # not known yet
+    return Anchors(columns, offsets + lam * costs, sizes / (2 * lam), parts, coordinates)
 
 
-def _trace_multiplier(rows: Any, V: Array, columns: Array, offsets: Array, slopes: Array, costs: Array,
+def _trace_multiplier(rows: Table, V: Array, columns: Array, offsets: Array, slopes: Array, costs: Array,
                       weights: Array) -> float:  # fmt: skip
     """The ``lam`` for which every row's gains are most nearly constant over its cells, as stationarity demands."""
     product = spread = size = 0.0
@@ -119,7 +120,7 @@ def _trace_multiplier(rows: Any, V: Array, columns: Array, offsets: Array, slope
     return max(product / spread if spread > 0 else 0.0, least)
 
 
-def _coordinates_of_cells(V: Array, cell_parts: Array, parts: Array, n_components: int, roots: Array) -> Array:
+def _coordinates_of_cells(V: Array, cell_parts: Array, parts: Array, n_components: int, roots: Array | None) -> Array:
     """Coordinates whose means over soft assignments are the embedding: every component by its own cells."""
     coordinates = np.zeros((V.shape[1], n_components))
     sizes = V.sum(axis=0) if roots is None else roots**2 @ V
@@ -134,7 +135,7 @@ def _coordinates_of_cells(V: Array, cell_parts: Array, parts: Array, n_component
     return coordinates
 
 
-def _centring(columns: Array, centre: Array) -> Array:
+def _centring(columns: Table | None, centre: Array | None) -> Array | float:
     """What centring the features takes off the scores of each anchor, the same for every point left out."""
     if centre is None:
         return 0.0

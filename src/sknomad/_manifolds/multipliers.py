@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._certificate.iterate import NegativePart
+from .._certificate.iterate import Multiplier, NegativePart
 from .._numerics.arrays import Array, like, row_slices, to_numpy
 from .._solving.solution import Solution
 
@@ -45,7 +45,7 @@ def multipliers_of(solution: Solution) -> Multipliers | None:
     return Multipliers(float(lam), (2 * excess - np.sum(weights * excess) / total) / total)
 
 
-def _times(N: Array, vector: Array) -> Array:
+def _times(N: Multiplier, vector: Array) -> Array:
     if not isinstance(N, NegativePart):
         return np.sum(np.maximum(np.asarray(to_numpy(N), dtype=np.float64), 0) * vector, axis=1)
     column = like(vector[:, None], N.T[:0, :0])

@@ -8,13 +8,13 @@ points, or the cells where the solution is a soft assignment. See docs/new_point
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
 from .._files.records import saved
-from .._numerics.arrays import Array, is_sparse, row_slices
+from .._numerics.arrays import Array, Sparse, Table, is_sparse, row_slices
 from .._numerics.weighted_simplex import weighted_rows
 from .._program.centring import Frame, mean_of_rows
 from .._program.gram import Gram
@@ -33,20 +33,20 @@ class Features:
     kind: str  # "euclidean", "precomputed" or "precomputed_distance", as the estimator's `metric`
     frame: Frame  # units and centre of the training data
 
-    def of(self, rows: Array) -> Array:
+    def of(self, rows: Table) -> Table:
         """The features of some rows, dense, or sparse where the training data were."""
         if is_sparse(rows) and (self.frame.origin is not None or self.kind != "euclidean"):
             rows = rows.toarray()
         placed = self.frame.place(rows)
-        return -(placed**2) / 2 if self.kind == "precomputed_distance" else placed
+        return -(np.asarray(placed) ** 2) / 2 if self.kind == "precomputed_distance" else placed
 
 
-def training_features(gram: Gram) -> Array:
+def training_features(gram: Gram) -> Table:
     """The features of the training points themselves."""
     return gram.table
 
 
-def centre_of(gram: Gram) -> Array:
+def centre_of(gram: Gram) -> Array | None:
     """The vector whose products with anchors centre the scores of training and new points alike."""
     if gram.is_factored:
         return None
@@ -58,15 +58,18 @@ def centre_of(gram: Gram) -> Array:
 class Anchors:
     """What new points are compared with: weights ``w_j max(2 f.a_j + b_j - t, 0)`` that sum to one."""
 
-    columns: Array  # a, one column per anchor; None for the unit vectors (anchors are training points, kernel given)
+    columns: (
+        Table | None
+    )  # a, one column per anchor; None for the unit vectors (anchors are training points, kernel given)
     offsets: Array  # b
     weights: Array  # w
     parts: Array  # component of each anchor
     coordinates: Array  # of each anchor
 
-    def shares(self, features: Array) -> Array:
+    def shares(self, features: Table) -> Array:
         """The weights of every anchor for some points, (points, anchors)."""
-        scores = 2 * (features if self.columns is None else _product(features, self.columns)) + self.offsets
+        products = np.asarray(features) if self.columns is None else _product(features, self.columns)
+        scores = 2 * products + self.offsets
         return weighted_rows(scores, self.weights)
 
 
@@ -75,12 +78,12 @@ class Anchors:
 class Correction:
     """What the weighted mean of anchors misses at the training points, carried over to points near them."""
 
-    features: Array  # of the training points
+    features: Table  # of the training points
     parts: Array  # component of each training point
     residuals: Array  # (n, n_components)
     given: bool  # whether the features hold the distances themselves, as -d^2/2
 
-    def at(self, features: Array, parts: Array) -> Array:
+    def at(self, features: Table, parts: Array) -> Array:
         """The correction of points that lie on given components."""
         neighbours, weights = self._neighbours(features)
         weights = weights * (self.parts[neighbours] == parts[:, None])
@@ -88,9 +91,9 @@ class Correction:
         weights = weights / np.where(total > 0, total, 1)[:, None]
         return np.einsum("ik,ikc->ic", weights, self.residuals[neighbours])
 
-    def _neighbours(self, features: Array) -> tuple[Array, Array]:
+    def _neighbours(self, features: Table) -> tuple[Array, Array]:
         """Nearest training points, and weights ``(1/d - 1/R)^2`` that vanish at the distance ``R`` of the next one."""
-        squares = -2 * features if self.given else self._rough_squares(features)
+        squares = -2 * np.asarray(features) if self.given else self._rough_squares(features)
         count = min(NEIGHBOURS + 1, squares.shape[1])
         found = np.sort(np.argpartition(squares, count - 1, axis=1)[:, :count], axis=1)
         distances = np.sqrt(
@@ -98,17 +101,15 @@ class Correction:
         )
         return found, local_weights(distances)
 
-    def _rough_squares(self, features: Array) -> Array:
+    def _rough_squares(self, features: Table) -> Array:
         """Squared distances up to a constant of each row, good enough to choose neighbours."""
-        norms = self.features.multiply(self.features) if is_sparse(self.features) else self.features**2
-        return np.asarray(norms.sum(axis=1)).ravel() - 2 * _product(features, self.features.T)
+        return _squared_norms(self.features) - 2 * _product(features, cast("Table", self.features.T))
 
-    def _squares(self, features: Array, found: Array) -> Array:
+    def _squares(self, features: Table, found: Array) -> Array:
         """Squared distances without cancellation: exactly zero for equal rows."""
         rows = np.repeat(np.arange(found.shape[0]), found.shape[1])
-        difference = features[rows] - self.features[found.ravel()]
-        squares = difference.multiply(difference) if is_sparse(difference) else np.asarray(difference) ** 2
-        return np.asarray(squares.sum(axis=1)).reshape(found.shape)
+        difference = cast("Table", features[rows] - self.features[found.ravel()])
+        return _squared_norms(difference).reshape(found.shape)
 
 
 @saved
@@ -119,17 +120,17 @@ class Extension:
     features: Features
     anchors: Anchors
     correction: Correction | None = None  # None where anchors reproduce the training points by construction
-    exceptions: Array = None  # features of the training points whose weights point to another component
-    exceptional_parts: Array = None  # the components they lie on
+    exceptions: Table | None = None  # features of the training points whose weights point to another component
+    exceptional_parts: Array | None = None  # the components they lie on
 
-    def place(self, X: Array) -> tuple[Array, Array]:
+    def place(self, X: Table) -> tuple[Array, Array]:
         """Component and coordinates of every row of `X`."""
         width = max(len(self.anchors.offsets), X.shape[1] * (NEIGHBOURS + 1 if self.correction else 1))
         blocks = [self.features.of(X[block]) for block in row_slices(X.shape[0], max(1, BLOCK_ENTRIES // width))]
         placed = [self.place_features(features) for features in blocks]
         return np.concatenate([parts for parts, _ in placed]), np.concatenate([where for _, where in placed])
 
-    def place_features(self, features: Array) -> tuple[Array, Array]:
+    def place_features(self, features: Table) -> tuple[Array, Array]:
         """The same for features, in one block."""
         shares = self.anchors.shares(features)
         parts = self._parts(features, shares)
@@ -138,18 +139,18 @@ class Extension:
             coordinates += self.correction.at(features, parts)
         return parts, coordinates
 
-    def _parts(self, features: Array, shares: Array) -> Array:
+    def _parts(self, features: Table, shares: Array) -> Array:
         parts = heaviest_parts(shares, self.anchors.parts)
-        if self.exceptions is None:
+        if self.exceptions is None or self.exceptional_parts is None:
             return parts
-        squares = np.asarray(_squared_norms(self.exceptions)) - 2 * _product(features, self.exceptions.T)
-        nearest = squares.argmin(axis=1)
-        difference = abs(features - self.exceptions[nearest])
+        products = _product(features, cast("Table", self.exceptions.T))
+        nearest = (_squared_norms(self.exceptions) - 2 * products).argmin(axis=1)
+        difference = cast("Table", abs(features - self.exceptions[nearest]))
         is_equal = np.asarray(difference.sum(axis=1)).ravel() == 0
         return np.where(is_equal, self.exceptional_parts[nearest], parts)
 
 
-def with_exceptions(extension: Extension, features: Array, parts: Array) -> Extension:
+def with_exceptions(extension: Extension, features: Table, parts: Array) -> Extension:
     """`extension` with those training points remembered that it would place on another component."""
     blocks = row_slices(features.shape[0], max(1, BLOCK_ENTRIES // len(extension.anchors.offsets)))
     found = [heaviest_parts(extension.anchors.shares(features[block]), extension.anchors.parts) for block in blocks]
@@ -173,7 +174,7 @@ def heaviest_parts(shares: Array, parts: Array) -> Array:
     return np.asarray((sp.csr_matrix(shares) @ indicator(parts)).argmax(axis=1)).ravel().astype(np.int64)
 
 
-def indicator(parts: Array) -> Any:
+def indicator(parts: Array) -> Sparse:
     """The sparse matrix with a one for every point in the column of its component."""
     n = len(parts)
     return sp.csr_matrix((np.ones(n), parts, np.arange(n + 1)), shape=(n, int(parts.max()) + 1))
@@ -193,11 +194,11 @@ def local_weights(distances: Array) -> Array:
     return np.where(is_there.any(axis=1, keepdims=True), is_there.astype(float), weights)
 
 
-def _product(features: Array, columns: Array) -> Array:
-    product: Any = features @ columns
+def _product(features: Table, columns: Table) -> Array:
+    product = cast("Table", features @ columns)
     return np.asarray(product.toarray() if is_sparse(product) else product)
 
 
-def _squared_norms(rows: Array) -> Array:
-    squares = rows.multiply(rows) if is_sparse(rows) else rows**2
+def _squared_norms(rows: Table) -> Array:
+    squares = rows.multiply(rows) if is_sparse(rows) else np.asarray(rows) ** 2
     return np.asarray(squares.sum(axis=1)).ravel()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import scipy
@@ -12,11 +12,25 @@ from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
 from array_api_compat import device as device
 from array_api_compat import is_numpy_array as is_numpy_array
 from array_api_compat import to_device as to_device
+from numpy.typing import ArrayLike, DTypeLike, NDArray
 from sklearn import get_config
 from sklearn.utils.fixes import parse_version
 
-# A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them.
-Array: TypeAlias = Any
+if TYPE_CHECKING:
+    from typing_extensions import TypeIs
+
+# A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them. The type checker takes each
+# for NumPy's, which has the operators, the indexing, `shape`, `T` and `dtype` that they share; that nothing else is
+# used where another library may come is for the tests to show, which run on all of them.
+Array: TypeAlias = NDArray[Any]
+# A SciPy sparse matrix or array; the type checker takes each for a matrix by rows.
+Sparse: TypeAlias = "sp.csr_matrix[Any]"
+# Rows of data or a matrix between points, dense (NumPy) or sparse.
+Table: TypeAlias = "Array | Sparse"
+# The same where dense stays dense and sparse stays sparse.
+SameTable = TypeVar("SameTable", bound=Table)
+# What users pass as a table: whatever scikit-learn reads.
+Data: TypeAlias = "ArrayLike | Sparse"
 # Where to compute: "auto", "cpu", "cpu32", "cuda" (also with a number), or an array that stands for its own place.
 Device: TypeAlias = str | Array
 
@@ -41,41 +55,43 @@ def to_numpy(array: Array) -> Array:
     """The same numbers as a NumPy array on the host."""
     if is_numpy_array(array):
         return array
-    if is_torch_array(array):
-        return array.detach().cpu().numpy()
-    if hasattr(array, "get"):  # CuPy
-        return array.get()
-    if hasattr(namespace(array), "Device"):  # array-api-strict plays at having several devices
-        array = to_device(array, namespace(array).Device("CPU_DEVICE"))
-    return np.asarray(array)
+    foreign: Any = array
+    if is_torch_array(foreign):
+        return foreign.detach().cpu().numpy()
+    if hasattr(foreign, "get"):  # CuPy
+        return foreign.get()
+    if hasattr(namespace(foreign), "Device"):  # array-api-strict plays at having several devices
+        foreign = to_device(foreign, namespace(foreign).Device("CPU_DEVICE"))
+    return np.asarray(foreign)
 
 
-def like(array: Array, model: Array, *, dtype: Any = None) -> Array:
-    """`array` in the library, on the device and, unless `dtype` is given, in the precision of `model`."""
-    xp = namespace(model)
-    dtype = model.dtype if dtype is None else dtype
-    if type(array) is type(model):
+def like(array: Array, template: Array, *, dtype: DTypeLike | None = None) -> Array:
+    """`array` in the library, on the device and, unless `dtype` is given, in the precision of `template`."""
+    xp = namespace(template)
+    dtype = template.dtype if dtype is None else dtype
+    if type(array) is type(template):
         array = array if array.dtype == dtype else xp.astype(array, dtype)
-        return array if is_numpy_array(model) or device(array) == device(model) else to_device(array, device(model))
+        is_there = is_numpy_array(template) or device(array) == device(template)
+        return array if is_there else to_device(array, device(template))
     array = to_numpy(array)
-    if is_numpy_array(model):
+    if is_numpy_array(template):
         return np.asarray(array, dtype=dtype)
-    return xp.asarray(array, dtype=dtype, device=device(model))
+    return xp.asarray(array, dtype=dtype, device=device(template))
 
 
-def given_model(array: Any) -> Array:
+def given_template(array: object) -> Array | None:
     """`array` if results are to be given in its library: not NumPy, and scikit-learn's array API switched on.
 
     None otherwise: results are then NumPy arrays.
     """
     if not get_config()["array_api_dispatch"] or sp.issparse(array) or not is_array_api_obj(array):
         return None
-    return None if is_numpy_array(array) else array
+    return None if is_numpy_array(array) else cast("Array", array)
 
 
-def like_given(array: Array, model: Array) -> Array:
-    """A NumPy array in the library and on the device of `model`, its precision kept; unchanged where that is None."""
-    return array if model is None else namespace(model).asarray(array, device=device(model))
+def like_given(array: Array, template: Array | None) -> Array:
+    """A NumPy array in the library and on the device of `template`, in its own precision; itself where that is None."""
+    return array if template is None else namespace(template).asarray(array, device=device(template))
 
 
 def choose_device(device: Device, n: int) -> Array:
@@ -138,12 +154,12 @@ def all_finite(array: Array) -> bool:
     return bool(xp.all(xp.isfinite(array)))
 
 
-def is_sparse(array: Array) -> bool:
+def is_sparse(array: object) -> TypeIs[Sparse]:
     """Whether `array` is a SciPy sparse matrix or array."""
     return bool(sp.issparse(array))
 
 
-def float64_model(array: Array) -> Array:
+def float64_template(array: Array) -> Array:
     """An empty float64 array in the library and on the device of `array`."""
     xp = namespace(array)
     return xp.zeros(0, dtype=xp.float64, device=device(array))
@@ -154,9 +170,9 @@ def row_slices(n: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n)) for start in range(0, n, size)]
 
 
-def itemsize(model: Array) -> int:
-    """Bytes of one number of `model`."""
-    return 8 if model.dtype == namespace(model).float64 else 4
+def itemsize(template: Array) -> int:
+    """Bytes of one number of `template`."""
+    return 8 if template.dtype == namespace(template).float64 else 4
 
 
 def frobenius(array: Array) -> float:

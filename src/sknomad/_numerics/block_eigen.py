@@ -8,7 +8,7 @@ only ``A @ V`` and ``A.shape``. What comes out is an approximation: good for ste
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
@@ -23,8 +23,21 @@ EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 30
 LARGEST_GAIN = 1e8
 
 
+class Operator(Protocol):
+    """A symmetric matrix, known by its products: an array, or an object that never forms it."""
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """``(n, n)``."""
+        ...
+
+    def __matmul__(self, V: Array, /) -> Array:
+        """Its product with an n x k array."""
+        ...
+
+
 def leading_eigenpairs(
-    A: Any, count: int, model: Array, fixed: FixedVector, start: Array = None, *, settled: float = 2e-6
+    A: Operator, count: int, template: Array, fixed: FixedVector, start: Array | None = None, *, settled: float = 2e-6
 ) -> tuple[Array, Array, float, float]:
     """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
 
@@ -39,11 +52,11 @@ def leading_eigenpairs(
     change : float
         How much the smallest of the values still moved in the last pass.
     """
-    xp = namespace(model)
+    xp = namespace(template)
     n = A.shape[0]
     size = min(count + EXTRA_VECTORS, n - 1)
-    V = fresh_vectors(fixed, size, model) if start is None else widened(like(start, model), size, fixed)
-    lowest = lowest_eigenvalue_bound(A, model, fixed)
+    V = fresh_vectors(fixed, size, template) if start is None else widened(like(start, template), size, fixed)
+    lowest = lowest_eigenvalue_bound(A, template, fixed)
     V, values, _ = rayleigh_ritz(A, orthonormal(fixed.centre(V)), fixed)
     change = math.inf
     for _ in range(MAX_PASSES):
@@ -84,13 +97,13 @@ def orthonormal(V: Array) -> Array:
     return xp.linalg.qr(V, mode="reduced")[0]
 
 
-def fresh_vectors(fixed: FixedVector, count: int, model: Array) -> Array:
+def fresh_vectors(fixed: FixedVector, count: int, template: Array) -> Array:
     """`count` centred vectors from a fixed seed: runs repeat to the bit."""
     columns = np.random.default_rng(count).standard_normal((fixed.n, count)) / math.sqrt(fixed.n)
-    return fixed.centre(like(columns, model))
+    return fixed.centre(like(columns, template))
 
 
-def rayleigh_ritz(A: Any, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
+def rayleigh_ritz(A: Operator, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
     """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred, orthonormal)."""
     image = fixed.centre(A @ V)
     H = V.T @ image
@@ -98,7 +111,7 @@ def rayleigh_ritz(A: Any, V: Array, fixed: FixedVector) -> tuple[Array, Array, A
     return V @ rotation, values, image @ rotation
 
 
-def chebyshev_filter(A: Any, V: Array, low: float, high: float, degree: int, fixed: FixedVector) -> Array:
+def chebyshev_filter(A: Operator, V: Array, low: float, high: float, degree: int, fixed: FixedVector) -> Array:
     """Chebyshev polynomial of `A`, small on ``[low, high]``, growing fast above, applied to `V`."""
     centre, half = (low + high) / 2, (high - low) / 2
     previous, current = V, (fixed.centre(A @ V) - centre * V) / half
@@ -113,11 +126,11 @@ def safe_degree(degree: int, low: float, high: float, top: float) -> int:
     return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN) / growth)))
 
 
-def lowest_eigenvalue_bound(A: Any, model: Array, fixed: FixedVector) -> float:
+def lowest_eigenvalue_bound(A: Operator, template: Array, fixed: FixedVector) -> float:
     """A number below (nearly always) all eigenvalues of the centred `A`: Lanczos plus its last residual."""
-    xp = namespace(model)
+    xp = namespace(template)
     n = A.shape[0]
-    v = xp.cos(xp.arange(n, dtype=model.dtype, device=device(model)) * 1.7)
+    v = xp.cos(xp.arange(n, dtype=template.dtype, device=device(template)) * 1.7)
     v = fixed.centre(v)
     v = v / frobenius(v)
     alphas, betas, previous, beta = [], [], xp.zeros_like(v), 0.0

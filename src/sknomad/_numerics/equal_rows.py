@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
-from .arrays import Array, is_sparse, row_slices
+from .arrays import Array, Table, is_sparse, row_slices
 
 # Numbers of the table looked at together.
 BLOCK_ENTRIES = 2**20
 
 
-def equal_rows(X: Any) -> tuple[Array, Array]:
+def equal_rows(X: Table) -> tuple[Array, Array]:
     """The index of each row's distinct row, and a row of the table for each of these.
 
     Distinct rows come in the order of a number made of their contents, so that a table with its rows in another order,
@@ -48,10 +48,10 @@ def equal_rows(X: Any) -> tuple[Array, Array]:
     return of, np.concatenate([first, apart])
 
 
-def _contents(X: Any) -> Array:
+def _contents(X: Table) -> Array:
     """One 64-bit number for each row, the same for equal rows."""
     n, d = X.shape
-    factors = np.random.default_rng(0).integers(0, 2**64 - 1, size=d, dtype=np.uint64, endpoint=True)
+    factors = np.random.default_rng(0).integers(0, 2**64 - 1, size=(d,), dtype=np.uint64, endpoint=True)
     if is_sparse(X):
         return np.asarray(sp.csr_matrix((_scrambled(X.data), X.indices, X.indptr), shape=X.shape) @ factors)
     blocks = row_slices(n, max(1, BLOCK_ENTRIES // max(d, 1)))
@@ -66,10 +66,10 @@ def _scrambled(numbers: Array) -> Array:
     return bits ^ (bits >> np.uint64(32))
 
 
-def _differ(X: Any, others: Array) -> Array:
+def _differ(X: Table, others: Array) -> Array:
     """Whether each row differs from another one of the table."""
     differs = np.zeros(X.shape[0], dtype=bool)
     for block in row_slices(X.shape[0], max(1, BLOCK_ENTRIES // max(X.shape[1], 1))):
-        unequal = X[block] != X[others[block]]
+        unequal = cast("Table", X[block] != X[others[block]])
         differs[block] = np.asarray(unequal.sum(axis=1)).ravel() > 0
     return differs

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, TypeAlias
 
 import scipy.sparse as sp
 
-from .arrays import Array, device, is_sparse, like, namespace, to_numpy
+from .arrays import Array, Sparse, device, like, namespace, to_numpy
 
 ALL = slice(None)
 
@@ -50,11 +50,11 @@ class Ones:
         means = D.mean(axis=0)
         return D - means - means[:, None] + means.mean()
 
-    def rows(self, block: slice = ALL, weight: float = 1.0) -> Array:
+    def rows(self, block: slice = ALL, weight: float = 1.0) -> float:
         """Rows of ``weight * J``: one number, as all entries are equal."""
         return weight / self.n
 
-    def entries(self, i: Array, j: Array, weight: float = 1.0) -> Array:
+    def entries(self, i: Array, j: Array, weight: float = 1.0) -> float:
         """The entries ``[i, j]`` of ``weight * J``: one number, as all are equal."""
         return weight / self.n
 
@@ -72,6 +72,10 @@ class Ones:
 
     def scale_rows(self, V: Array) -> Array:
         """``diag(u) V``, up to a factor: `V` itself."""
+        return V
+
+    def scale_sparse_rows(self, V: Sparse) -> Sparse:
+        """The same for a SciPy matrix."""
         return V
 
     def scale_pairs(self, rows: Array, block: slice) -> Array:
@@ -152,10 +156,12 @@ class Weighted:
         return q[block] ** 2 @ rows
 
     def scale_rows(self, V: Array) -> Array:
-        """``diag(u) V``; `V` may be a SciPy matrix."""
-        if is_sparse(V):
-            return sp.diags(to_numpy(self.q)) @ V
+        """``diag(u) V``."""
         return V * like(self.q, V)[:, None]
+
+    def scale_sparse_rows(self, V: Sparse) -> Sparse:
+        """The same for a SciPy matrix."""
+        return (sp.diags(to_numpy(self.q)) @ V).tocsr()
 
     def scale_pairs(self, rows: Array, block: slice) -> Array:
         """Rows of ``diag(u) Q diag(u)`` from those of ``Q``."""
@@ -181,7 +187,7 @@ FixedVector: TypeAlias = Ones | Weighted
 UNWEIGHTED: Any = None
 
 
-def fixed_vector(given: Any, n: int) -> FixedVector:
+def fixed_vector(given: FixedVector | Array | None, n: int) -> FixedVector:
     """What a constructor was given for ``u``: a `FixedVector`, the vector itself, or None for that of ones."""
     if given is None:
         return Ones(n)

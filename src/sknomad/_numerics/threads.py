@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any
 
 from threadpoolctl import threadpool_limits
 
 from .validation import check_integer
 
 
-def limited_threads(n_threads: Any) -> AbstractContextManager[Any]:
+def limited_threads(n_threads: object) -> AbstractContextManager[object]:
     """A context with at most `n_threads` BLAS and OpenMP threads; leaving it, also by an error, restores the number."""
     if n_threads is None:
         return nullcontext()
-    context: AbstractContextManager[Any] = threadpool_limits(limits=check_integer(n_threads, "n_threads", 1))
+    context: AbstractContextManager[object] = threadpool_limits(limits=check_integer(n_threads, "n_threads", 1))
     return context

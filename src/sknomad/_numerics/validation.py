@@ -3,58 +3,62 @@
 from __future__ import annotations
 
 import numbers
-from typing import Any
+from collections.abc import Collection
+from typing import Literal, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
-from .arrays import Array, is_sparse
+from .arrays import Array, Data, Table, is_sparse
 
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8
 DEFINITE_TOLERANCE = 1e-8
 
 
-def check_real(value: Any, name: str, low: float, high: float, rule: str) -> float:
+def check_real(value: object, name: str, low: float, high: float, rule: str) -> float:
     """`value` as a float in ``[low, high]``, or an error that quotes `rule`."""
-    is_number = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-    if not is_number:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {rule}, got {value!r} of type {type(value).__name__}.")
     if not low <= float(value) <= high:
         raise ValueError(f"{name} must be {rule}, got {value!r}.")
     return float(value)
 
 
-def check_integer(value: Any, name: str, low: int) -> int:
+def check_integer(value: object, name: str, low: int) -> int:
     """`value` as an int of at least `low`."""
-    is_integer = isinstance(value, numbers.Integral) and not isinstance(value, bool | np.bool_)
-    if not is_integer:
+    if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Integral):
         raise TypeError(f"{name} must be an integer >= {low}, got {value!r} of type {type(value).__name__}.")
     if value < low:
         raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
     return int(value)
 
 
-def check_K(K: Any, n_samples: int) -> float:
+def check_K(K: object, n_samples: int) -> float:
     """The trace of Q, a real number between 1 and the number of points."""
     return check_real(K, "K", 1, n_samples, f"a real number in [1, n_samples={n_samples}]")
 
 
-def check_choice(value: Any, name: str, choices: Any) -> Any:
+def check_choice(value: object, name: str, choices: Collection[str]) -> str:
     """`value` if it is one of `choices`, otherwise an error that lists them."""
     if not isinstance(value, str) or value not in choices:
         raise ValueError(f"{name} must be one of {', '.join(map(repr, choices))}, got {value!r}.")
     return value
 
 
-def check_table(X: Any, name: str = "X", *, accept_sparse: bool = True) -> Array:
+@overload
+def check_table(X: Data, name: str = "X", *, accept_sparse: Literal[False]) -> Array: ...
+@overload
+def check_table(X: Data, name: str = "X", *, accept_sparse: Literal[True] = True) -> Table: ...
+def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True) -> Table:
     """`X` as a finite float64 matrix (dense, or CSR if sparse) of at least two rows."""
     if not isinstance(X, str | bytes) and np.iscomplexobj(X):
         raise ValueError(
             f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
         )
     try:
-        X = check_array(
+        table: Table = check_array(
             X,
             accept_sparse="csr" if accept_sparse else False,
             dtype=np.float64,
@@ -64,13 +68,13 @@ def check_table(X: Any, name: str = "X", *, accept_sparse: bool = True) -> Array
         )
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} must be a table of real numbers with at least 2 rows: {error}") from error
-    check_finite(X, name)
-    return X
+    check_finite(table, name)
+    return table
 
 
-def check_finite(X: Array, name: str) -> None:
+def check_finite(X: Table, name: str) -> None:
     """Refuse NaN and infinity, naming the first."""
-    values: Any = X.data if is_sparse(X) else X
+    values = X.data if is_sparse(X) else X
     if np.isfinite(values).all():
         return
     dense_mask = ~np.isfinite(X.toarray() if is_sparse(X) else X)
@@ -81,7 +85,7 @@ def check_finite(X: Array, name: str) -> None:
     )
 
 
-def check_weights(weights: Any, n: int) -> Array:
+def check_weights(weights: ArrayLike, n: int) -> Array:
     """Positive finite weights of `n` points, as float64."""
     weights = np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
@@ -95,29 +99,23 @@ def check_weights(weights: Any, n: int) -> Array:
     return weights
 
 
-def check_unweighted(gram: Any, what: str) -> None:
-    """Refuse a Gram with weights where `what` knows none."""
-    if gram.roots is not None:
-        raise ValueError(f"gram must have no weights for {what}, got one with weights. Pass the points without them.")
-
-
-def check_distances(distances: Array) -> None:
+def check_distances(distances: Table) -> None:
     """Refuse negative distances."""
     least = float(distances.min())
     if least < 0:
         raise ValueError(f"distances must be nonnegative, got {least:.3g}. Pass similarities as a kernel.")
 
 
-def check_square(D: Any, name: str) -> Array:
+def check_square(D: Data, name: str) -> Array:
     """`D` as a finite, symmetric float64 matrix; tiny asymmetry is averaged away."""
-    D = check_table(D, name, accept_sparse=True)
-    if D.shape[0] != D.shape[1]:
-        raise ValueError(f"{name} must be square, got shape {D.shape}. Pass raw data without metric={name!r}.")
-    D = D.toarray() if is_sparse(D) else D
-    asymmetry, size = float(np.abs(D - D.T).max()), float(np.abs(D).max())
+    table = check_table(D, name, accept_sparse=True)
+    if table.shape[0] != table.shape[1]:
+        raise ValueError(f"{name} must be square, got shape {table.shape}. Pass raw data without metric={name!r}.")
+    square = table.toarray() if is_sparse(table) else table
+    asymmetry, size = float(np.abs(square - square.T).max()), float(np.abs(square).max())
     if asymmetry > SYMMETRY_TOLERANCE * size:
         raise ValueError(
             f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, "
             f"allowed {SYMMETRY_TOLERANCE * size:.1e}. Pass (D + D.T) / 2."
         )
-    return D / 2 + D.T / 2
+    return square / 2 + square.T / 2

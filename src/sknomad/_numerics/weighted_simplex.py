@@ -32,7 +32,7 @@ def weighted_rows(scores: Array, weights: Array) -> Array:
     return shares / shares.sum(axis=1, keepdims=True)
 
 
-def weighted_rows_by_newton(scores: Array, weights: Array, thresholds: Array) -> tuple[Array, Array]:
+def weighted_rows_by_newton(scores: Array, weights: Array, thresholds: Array | None) -> tuple[Array, Array]:
     """Rows ``v_j = weights_j max(scores_j - t, 0)`` with ``t`` such that each sums to one, and the thresholds ``t``.
 
     Newton's method on a convex decreasing piecewise linear function: from any start the first step lands left of the

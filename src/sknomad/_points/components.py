@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components
 
-from .._numerics.arrays import Array, row_slices, to_numpy
+from .._numerics.arrays import Array, Sparse, row_slices, to_numpy
 from .point import Point
 from .unweighted import PlainPoint
 
@@ -42,7 +41,7 @@ def _with_light_points(point: PlainPoint, labels: Array) -> Array:
     return labels
 
 
-def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
+def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Sparse]]:
     """Blocks of rows of ``Q``, sparse: the entries above `threshold` times the largest, and no other."""
     cut = threshold * point.largest_entry()
     noise = point.noise() if isinstance(point, PlainPoint) else 0.0
@@ -57,7 +56,7 @@ def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Any]]:
         yield block, _above_noise(rows, point, block, noise) if isinstance(point, PlainPoint) else rows
 
 
-def _above_noise(rows: Any, point: PlainPoint, block: slice, noise: float) -> Any:
+def _above_noise(rows: Sparse, point: PlainPoint, block: slice, noise: float) -> Sparse:
     """Entries that stand out of the noise of ``Z``."""
     found = rows.tocoo()
     rows.data[found.data * point.roots[found.row + block.start] * point.roots[found.col] <= noise] = 0
@@ -65,7 +64,7 @@ def _above_noise(rows: Any, point: PlainPoint, block: slice, noise: float) -> An
     return rows
 
 
-def name_manifolds(parts: Array, min_size: float, squared_norms: Array, weights: Array = None) -> Array:
+def name_manifolds(parts: Array, min_size: float, squared_norms: Array, weights: Array | None = None) -> Array:
     """The label of every component: -1 below `min_size` points, the others counted from 0.
 
     With weights a point counts as many as its weight says, and one at least.

@@ -9,7 +9,7 @@ from .._program.centring import mean_of_rows
 from .point import Point
 
 
-def embed(point: Point, n_components: int, labels: Array | None = None, roots: Array = None) -> Array:
+def embed(point: Point, n_components: int, labels: Array | None = None, roots: Array | None = None) -> Array:
     """Coordinates of shape (n, n_components); each component of `labels` is embedded by itself.
 
     A component's coordinates come from its own block of ``Q``, centred, so that they do not depend on the other
@@ -25,13 +25,13 @@ def embed(point: Point, n_components: int, labels: Array | None = None, roots: A
     return coordinates
 
 
-def _leading_coordinates(root: Array, n_components: int, roots: Array) -> Array:
+def _leading_coordinates(root: Array, n_components: int, roots: Array | None) -> Array:
     """Principal coordinates of the rows of `root`: ``root z`` for the leading eigenvectors ``z`` of its covariance."""
     root = root - mean_of_rows(root, roots)
     return root @ leading_directions(root, n_components, roots)
 
 
-def leading_directions(centred: Array, n_components: int, roots: Array = None) -> Array:
+def leading_directions(centred: Array, n_components: int, roots: Array | None = None) -> Array:
     """The leading eigenvectors of the covariance of centred rows, at most `n_components` and one less than rows.
 
     Their signs are those for which the largest coordinate of any row is positive. With `roots`, of weights, the

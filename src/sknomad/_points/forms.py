@@ -8,12 +8,12 @@ see `FixedVector`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._numerics.arrays import Array, all_finite, double, namespace, row_slices, to_numpy
+from .._numerics.arrays import Array, Sparse, all_finite, double, namespace, row_slices, to_numpy
 from .._numerics.fixed_vector import UNWEIGHTED, FixedVector, fixed_vector
 from .._program.gram import Gram
 from .point import BLOCK_ROWS, Point, value_of_columns
@@ -176,10 +176,10 @@ class SoftPoint(Point):
         """Whether ``V`` holds numbers only."""
         return all_finite(self.V)
 
-    def sparse_factors(self) -> tuple[Any, Any]:
+    def sparse_factors(self) -> tuple[Sparse, Sparse]:
         """Two sparse matrices of which ``Q`` is the product: a point has few cells."""
-        left: Any = self.fixed.scale_rows(sp.csr_matrix(np.asarray(to_numpy(self.V), dtype=np.float64)))
-        return left @ sp.diags(1 / np.asarray(to_numpy(self.sizes))), left.T.tocsr()
+        left = self.fixed.scale_sparse_rows(sp.csr_matrix(np.asarray(to_numpy(self.V), dtype=np.float64)))
+        return (left @ sp.diags(1 / np.asarray(to_numpy(self.sizes)))).tocsr(), left.T.tocsr()
 
     def as_soft(self, fixed: FixedVector = UNWEIGHTED) -> SoftPoint:
         """The same for `fixed`, in float64, rows nonnegative and of sum one, no empty column, whatever `V` holds."""
@@ -190,10 +190,9 @@ class SoftPoint(Point):
 
     def _share_sums(self, power: int) -> Array:
         """Sums over the points of ``V**power``, with weights each with its share of them, in float64."""
-        total: Array = 0.0
-        for block in row_slices(self.n, BLOCK_ROWS):
-            total = total + self.fixed.share_sums(double(self.V[block, :]) ** power, block)
-        return total
+        blocks = row_slices(self.n, BLOCK_ROWS)
+        parts = (self.fixed.share_sums(double(self.V[block, :]) ** power, block) for block in blocks)
+        return cast("Array", sum(parts))
 
 
 def _rows_to_one(V: Array) -> Array:

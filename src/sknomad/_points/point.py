@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 
-from .._numerics.arrays import Array, double, float64_model, namespace, row_slices, to_numpy
+from .._numerics.arrays import Array, Sparse, double, float64_template, namespace, row_slices, to_numpy
 from .._program.gram import Gram
 
 # Rows converted to float64 at a time when sums over all points are formed.
@@ -68,7 +68,7 @@ class Point(Protocol):
         """The whole of ``Q``, as an n x n NumPy array."""
         return np.asarray(to_numpy(self.rows(0, self.n)), dtype=np.float64)
 
-    def sparse_factors(self) -> tuple[Any, Any] | None:
+    def sparse_factors(self) -> tuple[Sparse, Sparse] | None:
         """Two sparse matrices of which ``Q`` is the product; None where they would not be sparse."""
         return None
 
@@ -76,12 +76,10 @@ class Point(Protocol):
 def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
     """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
     xp = namespace(columns)
-    if gram.is_factored:
-        X = gram.factor_like(float64_model(columns))
-        products: Array = None
-        for block in row_slices(gram.n, BLOCK_ROWS):
-            part = X[block, :].T @ double(columns[block, :])
-            products = part if products is None else products + part
+    X = gram.factor_like(float64_template(columns))
+    if X is not None:
+        blocks = row_slices(gram.n, BLOCK_ROWS)
+        products = cast("Array", sum(X[block, :].T @ double(columns[block, :]) for block in blocks))
         return float(xp.sum(xp.sum(products * products, axis=0) * double(weights)))
     columns, weights = double(to_numpy(columns)), double(to_numpy(weights))
     return float(np.sum(np.sum(columns * (gram @ columns), axis=0) * weights))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 
-from .._numerics.arrays import Array, row_slices, to_numpy
+from .._numerics.arrays import Array, Sparse, row_slices, to_numpy
 from .._program.gram import Gram
 from .forms import SoftPoint
 from .point import Point
@@ -65,7 +64,7 @@ class PlainPoint(Point):
         heavy = np.flatnonzero(~self.is_light)
         return float(self.entries(heavy, heavy).max())
 
-    def sparse_factors(self) -> tuple[Any, Any] | None:
+    def sparse_factors(self) -> tuple[Sparse, Sparse] | None:
         """Those of ``Z``, row by row and column by column over the roots."""
         factors = self.base.sparse_factors()
         if factors is None:

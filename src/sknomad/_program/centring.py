@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
 import scipy.linalg as la
 import scipy.sparse as sp
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, is_sparse
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, SameTable, Table, is_sparse
 from .float_range import divided
 
 
@@ -17,17 +18,19 @@ class Frame:
     """The steps that turn given rows into those that `Gram` holds; new points must take the same ones."""
 
     first: int = 0  # exponent of the power of two that given numbers are divided by
-    origin: Array = None  # the first row, subtracted next; None where rows are not centred (kernels, sparse data)
+    origin: Array | None = (
+        None  # the first row, subtracted next; None where rows are not centred (kernels, sparse data)
+    )
     second: int = 0  # exponent of the power of two that differences are divided by
-    mean: Array = None  # of those, subtracted last
+    mean: Array | None = None  # of those, subtracted last
 
-    def place(self, rows: Array) -> Array:
+    def place(self, rows: Table) -> Table:
         """Rows in the units of the Gram matrix and, for dense data, about the mean of the points it was made of."""
         rows = divided(rows, self.first)
         return rows if self.origin is None else divided(rows - self.origin, self.second) - self.mean
 
 
-def mean_of_rows(X: Array, roots: Array) -> Array:
+def mean_of_rows(X: Table, roots: Array | None) -> Array:
     """The mean of the rows of a table, weighted by the squares of `roots` unless that is None."""
     if roots is None:
         return np.asarray(X.mean(axis=0)).ravel()
@@ -35,12 +38,14 @@ def mean_of_rows(X: Array, roots: Array) -> Array:
     return np.asarray(X.T @ shares).ravel()
 
 
-def scaled_rows(X: Array, roots: Array) -> Array:
+def scaled_rows(X: SameTable, roots: Array) -> SameTable:
     """``diag(roots) X``."""
     if is_sparse(X):
         data = X.data * np.repeat(roots, np.diff(X.indptr))
-        return sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
-    return X * roots[:, None]
+        scaled: Table = sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+    else:
+        scaled = X * roots[:, None]
+    return cast("SameTable", scaled)
 
 
 def centring_error(norm: float, spread: float, *, is_weighted: bool) -> float:

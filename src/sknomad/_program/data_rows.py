@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics.arrays import Array, like, namespace
+from .._numerics.arrays import Array, Table, is_sparse, like, namespace
 from .centring import mean_of_rows
 from .gram import Gram
 
@@ -26,11 +26,11 @@ class Sums(NamedTuple):
 class Rows:
     """A centred table ``X``, dense in any array library, or sparse with its mean apart, and the points' weights."""
 
-    def __init__(self, host: Array, model: Array, mean: Array = None, roots: Array = None):
+    def __init__(self, host: Table, template: Array, mean: Array | None = None, roots: Array | None = None):
         self.host = host  # NumPy or SciPy, float64
-        self.X = like(host, model) if mean is None else host
+        self.X: Table = host if is_sparse(host) else like(host, template)
         self.mean = mean
-        self.weights = None if roots is None else like(roots**2, model)  # None: all 1
+        self.weights = None if roots is None else like(roots**2, template)  # None: all 1
         self.total = float(host.shape[0] if roots is None else np.sum(roots**2))  # of the weights
 
     @property
@@ -64,19 +64,20 @@ class Rows:
     def take(self, indices: Array) -> Array:
         """Some rows as a dense centred NumPy array."""
         rows = self.host[indices]
-        return np.asarray(rows if self.mean is None else rows.toarray() - self.mean)
+        dense = rows.toarray() if is_sparse(rows) else rows
+        return np.asarray(dense if self.mean is None else dense - self.mean)
 
 
-def rows_of(gram: Gram, model: Array) -> Rows:
-    """The rows whose inner products `gram` holds, in the library, on the device and in the precision of `model`.
+def rows_of(gram: Gram, template: Array) -> Rows:
+    """The rows whose inner products `gram` holds, in the library, on the device and in the precision of `template`.
 
     For a kernel they are made from its eigenvectors; negative eigenvalues, which no points have, are left out.
     """
     if gram.is_factored:
-        return Rows(gram.table, model, roots=gram.roots)
+        return Rows(gram.table, template, roots=gram.roots)
     if gram.sparse is not None:
-        return Rows(gram.table, model, mean_of_rows(gram.table, gram.roots), gram.roots)
+        return Rows(gram.table, template, mean_of_rows(gram.table, gram.roots), gram.roots)
     values, vectors = np.linalg.eigh(gram.dense())
     keep = values > 1e-12 * max(float(values[-1]), 0.0)
     host = vectors[:, keep] * np.sqrt(values[keep])
-    return Rows(host if gram.roots is None else host / gram.roots[:, None], model, roots=gram.roots)
+    return Rows(host if gram.roots is None else host / gram.roots[:, None], template, roots=gram.roots)

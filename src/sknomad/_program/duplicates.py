@@ -7,13 +7,14 @@ no part and are placed like new ones.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-from .._numerics.arrays import Array, given_model, is_sparse, to_numpy
+from .._numerics.arrays import Array, SameTable, Table, given_template, is_sparse, to_numpy
 from .._numerics.equal_rows import equal_rows
 
 
@@ -46,37 +47,37 @@ class Groups:
         """The given points of weight zero."""
         return np.flatnonzero(self.of < 0)
 
-    def merged(self, X: Array, *, pairwise: bool) -> Array:
+    def merged(self, X: Table, *, pairwise: bool) -> Table:
         """The rows of `X` for the points of the program, and the columns too where they stand for points."""
         return self.columns(X[self.first], pairwise=pairwise)
 
-    def columns(self, X: Array, *, pairwise: bool) -> Array:
+    def columns(self, X: Table, *, pairwise: bool) -> Table:
         """`X` with the columns of the program's points only, where columns stand for training points."""
         return X[:, self.first] if pairwise else X
 
-    def given(self, values: Array, fill: Any) -> Array:
+    def given(self, values: Array, fill: float) -> Array:
         """Values of the given points from those of the program's; `fill` for points of weight zero."""
         result = np.full((len(self.of), *values.shape[1:]), fill, dtype=values.dtype)
         result[self.present] = values[self.of[self.present]]
         return result
 
-    def square(self, Q: Any, K: float) -> Any:
+    def square(self, Q: SameTable, K: float) -> SameTable:
         """The affinity of the given points from that of the program's, sparse where `Q` is; zero without weight.
 
         Should ``K`` exceed the number of distinct points, what is left of the trace goes to the diagonal, within groups
         of equal points: it changes no value.
         """
         n, m, present = len(self.of), len(self.first), self.present
-        spread: Any = sp.csr_matrix((np.ones(len(present)), (present, self.of[present])), shape=(n, m))
-        result = spread @ Q @ spread.T
+        spread = sp.csr_matrix((np.ones(len(present)), (present, self.of[present])), shape=(n, m))
+        result = cast("SameTable", spread @ Q @ spread.T)
         if m >= K or len(present) == m:
             return result
         share = (K - m) / (len(present) - m)
-        alone: Any = sp.csr_matrix((share / self.own[present], (present, present)), shape=(n, n))
-        return (1 - share) * result + (alone if is_sparse(result) else alone.toarray())
+        alone = sp.csr_matrix((share / self.own[present], (present, present)), shape=(n, n))
+        return cast("SameTable", (1 - share) * result + (alone if is_sparse(result) else alone.toarray()))
 
 
-def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: bool = True) -> Groups | None:
+def read_groups(sample_weight: ArrayLike | None, X: Table, metric: str, *, takes_weights: bool = True) -> Groups | None:
     """The points of the program for the rows of `X`; None where they are the rows themselves, each counted once.
 
     Parameters
@@ -101,35 +102,38 @@ def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: boo
     pairwise = metric != "euclidean"
     if pairwise and X.shape[0] != X.shape[1]:  # refused by name where the matrix is read
         return None
-    table = _compared(X, present, pairwise)
-    of, first = equal_rows(table)
-    is_merged = len(first) < len(present)
+    matrix = _symmetric(X, present) if pairwise else None
+    of, first = equal_rows(_rows(X, present) if matrix is None else matrix)
+    is_merged_kernel = metric == "precomputed" and len(first) < len(present)
     # A program needs two points, be they equal.
-    if len(first) < 2 or (is_merged and metric == "precomputed" and not _has_distances(table[np.ix_(first, first)])):
+    if len(first) < 2 or (matrix is not None and is_merged_kernel and not _has_distances(matrix[np.ix_(first, first)])):
         of = first = np.arange(len(present))
     if len(first) == X.shape[0] and np.all(weights == 1):
         return None
-    if pairwise:
-        of, first = _in_order_of_contents(table, of, first)
+    if matrix is not None:
+        of, first = _in_order_of_contents(matrix, of, first)
     index = np.full(X.shape[0], -1)
     index[present] = of
     return Groups(index, present[first], weights)
 
 
-def _compared(X: Any, present: Array, pairwise: bool) -> Any:
-    """The rows that tell points apart; of matrices as they will be used, symmetric."""
-    if not pairwise:
-        return X if len(present) == X.shape[0] else X[present]
-    table = (X.toarray() if is_sparse(X) else X)[np.ix_(present, present)]
-    return table / 2 + table.T / 2
+def _rows(X: Table, present: Array) -> Table:
+    """The rows of the points present."""
+    return X if len(present) == X.shape[0] else X[present]
 
 
-def _in_order_of_contents(table: Array, of: Array, first: Array) -> tuple[Array, Array]:
+def _symmetric(X: Table, present: Array) -> Array:
+    """The matrix between the points present, as it will be used."""
+    matrix = (X.toarray() if is_sparse(X) else X)[np.ix_(present, present)]
+    return matrix / 2 + matrix.T / 2
+
+
+def _in_order_of_contents(matrix: Array, of: Array, first: Array) -> tuple[Array, Array]:
     """Groups of a symmetric matrix in an order that depends neither on that of its rows nor on repetitions.
 
     Rows then have the same numbers in another order: sorted, they still tell most points apart.
     """
-    distinct = np.sort(table[np.ix_(first, first)], axis=1)
+    distinct = np.sort(matrix[np.ix_(first, first)], axis=1)
     order = np.lexsort(distinct.T)
     return np.argsort(order)[of], first[order]
 
@@ -140,11 +144,12 @@ def _has_distances(kernel: Array) -> bool:
     return bool(np.all(diagonal + diagonal[:, None] >= 2 * kernel))
 
 
-def _check(sample_weight: Any, X: Array) -> Array:
+def _check(sample_weight: ArrayLike | None, X: Table) -> Array:
     """Weights as float64: nonnegative, finite, at least two of them positive."""
     if sample_weight is None:
         return np.ones(X.shape[0])
-    given = sample_weight if given_model(sample_weight) is None else to_numpy(sample_weight)
+    template = given_template(sample_weight)
+    given = sample_weight if template is None else to_numpy(template)
     weights = np.array(_check_sample_weight(given, X, dtype=np.float64), dtype=np.float64)  # kept: a copy
     wrong = np.flatnonzero(~(weights >= 0) | ~np.isfinite(weights))
     if len(wrong):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 import warnings
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from .._numerics.arrays import Array, is_sparse
+from .._numerics.arrays import Array, SameTable, Table, is_sparse
 from .._numerics.validation import check_weights
 
 # Outside this range squares of the numbers, or squares of those, leave float64.
@@ -18,7 +19,7 @@ SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
 SMALLEST_ROOT, LARGEST_ROOT = 1e-5, 1e5
 
 
-def roots_of(weights: Any, n: int) -> tuple[Array, int]:
+def roots_of(weights: ArrayLike | None, n: int) -> tuple[Array | None, int]:
     """The roots of checked weights, divided by the power of two returned; (None, 0) without weights."""
     if weights is None:
         return None, 0
@@ -41,7 +42,7 @@ def power_of_two(exponent: int) -> float:
     return math.ldexp(1.0, exponent) if exponent < 1024 else math.inf
 
 
-def tame(A: Array, name: str) -> tuple[Array, int]:
+def tame(A: SameTable, name: str) -> tuple[SameTable, int]:
     """`A` divided by the power of two returned, with a warning where that is not 1."""
     A, exponent = within_range(A)
     if exponent:
@@ -49,22 +50,24 @@ def tame(A: Array, name: str) -> tuple[Array, int]:
     return A, exponent
 
 
-def within_range(A: Array) -> tuple[Array, int]:
+def within_range(A: SameTable) -> tuple[SameTable, int]:
     """`A` divided by ``2**exponent`` and the exponent, 0 unless squares would over- or underflow."""
-    size = float(abs(A).max())
+    size = float(cast("Array", abs(A)).max())
     if size == 0 or SMALLEST_SIZE <= size <= LARGEST_SIZE:
         return A, 0
     exponent = math.frexp(size)[1]
     return divided(A, exponent), exponent
 
 
-def divided(A: Array, exponent: int) -> Array:
+def divided(A: SameTable, exponent: int) -> SameTable:
     """``A / 2**exponent``."""
     if exponent == 0:
         return A
     if is_sparse(A):
-        return sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
-    return np.ldexp(A, -exponent)
+        smaller: Table = sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
+    else:
+        smaller = np.ldexp(A, -exponent)
+    return cast("SameTable", smaller)
 
 
 def warn_of_scale(name: str, exponent: int) -> None:

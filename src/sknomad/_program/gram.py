@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
+from typing import cast
 
 import numpy as np
 import scipy.linalg as la
+from numpy.typing import ArrayLike
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, Sparse, Table, device, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
 from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
 from .centring import Frame, centring_error, mean_of_rows, scaled_rows
@@ -55,27 +56,29 @@ class Gram:
     def __init__(
         self,
         *,
-        factor: Array = None,
-        kernel: Array = None,
+        factor: Table | None = None,
+        kernel: Array | None = None,
         unit: float = 1.0,
         spread: float = 0.0,
         frame: Frame | None = None,
-        roots: Array = None,
+        roots: Array | None = None,
     ):
-        self.unit, self.roots = unit, roots
+        given = factor if factor is not None else kernel
+        if given is None:
+            raise TypeError("Gram must have a factor or a kernel, got neither. Make one with Gram.from_data(X).")
+        self.n, self.unit, self.roots = int(given.shape[0]), unit, roots
         # With weights also the table before scaling: new points are compared with that.
-        self._given = None if roots is None else factor if factor is not None else kernel
+        self._given = None if roots is None else given
         self._factor = factor if roots is None or factor is None else scaled_rows(factor, roots)
         self._kernel = kernel if roots is None or kernel is None else kernel * np.outer(roots, roots)
         self.frame = frame or Frame()
         self._spread = spread  # norm of the data before the mean was subtracted
-        self._copies: dict[Any, Array] = {}
-        self.n = int((factor if factor is not None else kernel).shape[0])
+        self._copies: dict[tuple[str, ...], Array] = {}
         self.fixed: FixedVector = Ones(self.n) if roots is None else Weighted(roots / la.norm(roots))
         self.trace, self.norm, self.forming_error = self._measure()
 
     @classmethod
-    def from_data(cls, X: Any, *, weights: Any = None) -> Gram:
+    def from_data(cls, X: Data, *, weights: ArrayLike | None = None) -> Gram:
         """Inner products of the rows of `X` (array, data frame or sparse matrix), about their (weighted) mean.
 
         Parameters
@@ -84,50 +87,51 @@ class Gram:
         weights : array-like of shape (n,), optional
             Positive; a weight of three is three equal points, and only ratios matter to the solution.
         """
-        X = check_table(X)
-        roots, scale = roots_of(weights, X.shape[0])
-        if is_sparse(X):
-            X, exponent = tame(X, "X")
-            return cls(factor=X, unit=power_of_two(2 * (exponent + scale)), frame=Frame(exponent), roots=roots)
-        X, first = within_range(X)
+        table = check_table(X)
+        roots, scale = roots_of(weights, table.shape[0])
+        if is_sparse(table):
+            table, exponent = tame(table, "X")
+            return cls(factor=table, unit=power_of_two(2 * (exponent + scale)), frame=Frame(exponent), roots=roots)
+        rows, first = within_range(table)
+        del table  # where it is a converted copy, it need not outlive the differences
         # Differences to one row first: a large common mean then costs no digits, and equal points become exactly zero.
-        origin = X[0].copy()
-        X = X - origin
-        spread = float(la.norm(X if roots is None else scaled_rows(X, roots)))
-        X, second = within_range(X)
+        origin = rows[0].copy()
+        rows = rows - origin
+        spread = float(la.norm(rows if roots is None else scaled_rows(rows, roots)))
+        rows, second = within_range(rows)
         if first + second:
             warn_of_scale("X", first + second)
         spread = math.ldexp(spread, -second) if second else spread
-        frame = Frame(first, origin, second, mean_of_rows(X, roots))
-        unit = power_of_two(2 * (first + second + scale))
-        return cls(factor=X - frame.mean, unit=unit, spread=spread, frame=frame, roots=roots)
+        mean = mean_of_rows(rows, roots)
+        frame, unit = Frame(first, origin, second, mean), power_of_two(2 * (first + second + scale))
+        return cls(factor=rows - mean, unit=unit, spread=spread, frame=frame, roots=roots)
 
     @classmethod
-    def from_kernel(cls, D: Any, *, weights: Any = None, allow_indefinite: bool = False) -> Gram:
+    def from_kernel(cls, D: Data, *, weights: ArrayLike | None = None, allow_indefinite: bool = False) -> Gram:
         """A symmetric positive semidefinite kernel matrix, centred on the fly; `weights` as for `from_data`.
 
         With `allow_indefinite` any symmetric matrix is taken: the problem and its certificate stay meaningful
         (adding ``c I`` moves every value by exactly ``c K``), only the picture of points in space is lost.
         """
-        D, exponent = tame(check_square(D, "kernel"), "kernel")
-        roots, scale = roots_of(weights, D.shape[0])
-        gram = cls(kernel=D, unit=power_of_two(exponent + 2 * scale), frame=Frame(exponent), roots=roots)
+        kernel, exponent = tame(check_square(D, "kernel"), "kernel")
+        roots, scale = roots_of(weights, kernel.shape[0])
+        gram = cls(kernel=kernel, unit=power_of_two(exponent + 2 * scale), frame=Frame(exponent), roots=roots)
         if not allow_indefinite:
             _check_definite(gram)
         return gram
 
     @classmethod
-    def from_distances(cls, distances: Any, *, weights: Any = None) -> Gram:
+    def from_distances(cls, distances: Data, *, weights: ArrayLike | None = None) -> Gram:
         """Inner products that belong to a symmetric matrix of distances: ``-d^2/2``, centred.
 
         Distances need not be Euclidean; an indefinite result is allowed. `weights` as for `from_data`.
         """
-        distances = check_square(distances, "distances")
-        check_distances(distances)
-        distances, exponent = tame(distances, "distances")
-        roots, scale = roots_of(weights, distances.shape[0])
+        lengths = check_square(distances, "distances")
+        check_distances(lengths)
+        lengths, exponent = tame(lengths, "distances")
+        roots, scale = roots_of(weights, lengths.shape[0])
         unit = power_of_two(2 * (exponent + scale))
-        return cls(kernel=-(distances**2) / 2, unit=unit, frame=Frame(exponent), roots=roots)
+        return cls(kernel=-(lengths**2) / 2, unit=unit, frame=Frame(exponent), roots=roots)
 
     def __repr__(self) -> str:
         form = ("factored" if self.is_factored else "dense") + ("" if self.roots is None else ", weighted")
@@ -139,40 +143,43 @@ class Gram:
         return self._factor is not None and not is_sparse(self._factor)
 
     @property
-    def factor(self) -> Array:
+    def factor(self) -> Array | None:
         """The centred (and scaled) ``X`` with ``D = X X'``; None for kernels and sparse data."""
-        return self._factor if self.is_factored else None
+        return None if is_sparse(self._factor) else self._factor
 
     @property
-    def kernel(self) -> Array:
+    def kernel(self) -> Array | None:
         """The kernel matrix as given, up to `unit` and weights and not centred; None for data."""
         return self._kernel
 
     @property
-    def sparse(self) -> Array:
+    def sparse(self) -> Sparse | None:
         """The sparse, uncentred (but scaled) ``X``, or None."""
         return self._factor if is_sparse(self._factor) else None
 
     @property
-    def table(self) -> Array:
+    def table(self) -> Table:
         """The points without their weights: centred rows, uncentred sparse rows, or the kernel matrix."""
-        if self._given is not None:
-            return self._given
-        return self._kernel if self._factor is None else self._factor
+        return self._held if self._given is None else self._given
+
+    @property
+    def _held(self) -> Table:
+        """The one matrix that determines ``D``: the rows or, without them, the kernel."""
+        return cast("Table", self._kernel if self._factor is None else self._factor)
 
     def contents(self) -> list[Array]:
         """The arrays that determine ``D`` and the program."""
         weights = [] if self.roots is None else [self.roots]
-        if self.sparse is not None:
-            return [self.sparse.data, self.sparse.indices, self.sparse.indptr, *weights]
-        return [self._kernel if self._factor is None else self._factor, *weights]
+        held = self._held
+        return [held.data, held.indices, held.indptr, *weights] if is_sparse(held) else [held, *weights]
 
     def __matmul__(self, V: Array) -> Array:
         """``D V`` for a NumPy vector or matrix ``V``."""
+        held = self._held
         if self.is_factored:
-            return self._factor @ (self._factor.T @ V)
+            return held @ (held.T @ V)
         V = self.fixed.centre(V)
-        DV = self._kernel @ V if self._factor is None else self._factor @ (self._factor.T @ V)
+        DV = held @ V if self._factor is None else held @ (held.T @ V)
         return self.fixed.centre(DV)
 
     def formed(self) -> Array:
@@ -180,28 +187,28 @@ class Gram:
 
         Enough for bounds and eigenvalues there, and free of the rounding that centring a kernel would add.
         """
-        if self._factor is None:
-            return self._kernel.copy()
-        if is_sparse(self._factor):
-            return np.asarray((self._factor @ self._factor.T).toarray())
-        return self._factor @ self._factor.T
+        held = self._held
+        if is_sparse(held):
+            return np.asarray((held @ held.T).toarray())
+        return held.copy() if self._factor is None else held @ held.T
 
-    def factor_like(self, model: Array) -> Array:
-        """The centred ``X`` in the library, on the device and in the precision of `model`; None if there is none."""
-        return self._kept("factor", lambda: self.factor, model) if self.is_factored else None
+    def factor_like(self, template: Array) -> Array | None:
+        """The centred ``X`` in the library, on the device and in the precision of `template`; None if there is none."""
+        X = self.factor
+        return None if X is None else self._kept("factor", lambda: X, template)
 
-    def formed_like(self, model: Array) -> Array:
-        """`formed` of a kernel or of sparse data, in the library, on the device and in the precision of `model`."""
-        return self._kept("formed", self.formed, model)
+    def formed_like(self, template: Array) -> Array:
+        """`formed` of a kernel or of sparse data, in the library, on the device and in the precision of `template`."""
+        return self._kept("formed", self.formed, template)
 
-    def _kept(self, name: str, make: Callable[[], Array], model: Array) -> Array:
+    def _kept(self, name: str, make: Callable[[], Array], template: Array) -> Array:
         """One converted copy per name, library, device and precision: conversions are not repeated at every look."""
-        key = (name, type(model).__module__, str(device(model)), str(model.dtype))
+        key = (name, type(template).__module__, str(device(template)), str(template.dtype))
         if key not in self._copies:
-            self._copies[key] = like(make(), model)
+            self._copies[key] = like(make(), template)
         return self._copies[key]
 
-    def __getstate__(self) -> dict[str, Any]:
+    def __getstate__(self) -> dict[str, object]:
         return {**self.__dict__, "_copies": {}}
 
     def dense(self) -> Array:
@@ -214,14 +221,15 @@ class Gram:
     def diagonal(self) -> Array:
         """Squared distances of the points from their mean, without their weights."""
         if self.is_factored:
-            return np.sum(self.table**2, axis=1)
+            return np.sum(np.asarray(self.table) ** 2, axis=1)
         squares = np.diagonal(self.dense())
         return squares if self.roots is None else squares / self.roots**2
 
     def inner(self, Q: Array) -> float:
         """``<D, Q>`` for a dense symmetric NumPy ``Q``."""
-        if self.is_factored:
-            return float(np.sum((Q @ self._factor) * self._factor))
+        X = self.factor
+        if X is not None:
+            return float(np.sum((Q @ X) * X))
         return float(np.sum(self.dense() * Q))
 
     @property
@@ -234,8 +242,8 @@ class Gram:
         return centring_error(norm, self._spread, is_weighted=self.fixed.is_weighted)
 
     def _measure(self) -> tuple[float, float, float]:
-        if self.is_factored:
-            X = self._factor
+        X = self.factor
+        if X is not None:
             trace = float(np.sum(X * X))
             small = X.T @ X if X.shape[1] < self.n else X @ X.T
             # The last term is the rounding of the centring itself, so that bounds hold for the data as given.

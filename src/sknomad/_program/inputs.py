@@ -2,35 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
-from .._numerics.arrays import Array, device, given_model, namespace, to_numpy
+from .._numerics.arrays import Array, Data, Table, device, given_template, namespace, to_numpy
 from .._numerics.validation import check_finite
 from .gram import Gram
 
 METRICS = ("euclidean", "precomputed", "precomputed_distance")
 
 
-def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
+def read_table(estimator: object, X: Data, *, reset: bool) -> Table:
     """`X` as a finite float64 table; with `reset` its columns are recorded, otherwise they must be those recorded."""
     if isinstance(X, str | bytes):
         raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
     least = 2 if reset else 1
-    X = X if given_model(X) is None else to_numpy(X)
+    template = given_template(X)
+    given = X if template is None else to_numpy(template)
     checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
     try:
-        X = validate_data(estimator, X, reset=reset, **checks)
+        table: Table = validate_data(estimator, given, reset=reset, **checks)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X must be a table of real numbers with at least {least} rows: {error}") from error
-    check_finite(X, "X")
-    return X
+    check_finite(table, "X")
+    return table
 
 
-def check_library(estimator: Any, X: Any, fitted: Array, method: str) -> None:
+def check_library(estimator: object, X: object, fitted: Array, method: str) -> None:
     """With scikit-learn's array API switched on, refuse points in another library or on another device than the fit."""
     if not get_config()["array_api_dispatch"]:
         return
@@ -42,15 +41,21 @@ def check_library(estimator: Any, X: Any, fitted: Array, method: str) -> None:
         )
 
 
-def _library(array: Any) -> str:
-    model = given_model(array)
-    return "numpy" if model is None else f"{namespace(model).__name__} on {device(model)}"
+def _library(array: object) -> str:
+    template = given_template(array)
+    return "numpy" if template is None else f"{namespace(template).__name__} on {device(template)}"
 
 
-def make_gram(X: Array, metric: str, weights: Array = None) -> Gram:
+def make_gram(X: Data, metric: str, weights: Array | None = None) -> Gram:
     """The Gram matrix of what `metric` says `X` is."""
     if metric == "precomputed":
         return Gram.from_kernel(X, weights=weights)
     if metric == "precomputed_distance":
         return Gram.from_distances(X, weights=weights)
     return Gram.from_data(X, weights=weights)
+
+
+def check_unweighted(gram: Gram, what: str) -> None:
+    """Refuse a Gram with weights where `what` knows none."""
+    if gram.roots is not None:
+        raise ValueError(f"gram must have no weights for {what}, got one with weights. Pass the points without them.")

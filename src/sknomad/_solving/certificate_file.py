@@ -14,13 +14,15 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._certificate.lower import feasible_value, make_feasible
 from .._certificate.upper import GRADES, nonnegative_part, upper_bound
 from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, frobenius, is_sparse, to_numpy
 from .._numerics.validation import check_choice
+from .._points.point import Point
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram
@@ -68,7 +70,7 @@ class Contents(NamedTuple):
 
     header: Mapping[str, Any]
     arrays: Mapping[str, Array]
-    N: Array  # (n, n) the multiplier of Q >= 0; None where there is none
+    N: Array | None  # (n, n) the multiplier of Q >= 0; None where there is none
 
 
 @dataclass(frozen=True)
@@ -113,11 +115,11 @@ def write_certificate(path: str | os.PathLike[str], header: dict[str, Any], arra
 
 def verify_certificate(
     path: str | os.PathLike[str],
-    X: Any,
+    X: Data,
     *,
     metric: str = "euclidean",
     grade: str | None = None,
-    sample_weight: Any = None,
+    sample_weight: ArrayLike | None = None,
 ) -> Verification:
     """Check a certificate against the data: compute from its contents what they prove, and compare with its claims.
 
@@ -159,18 +161,17 @@ def verify_certificate(
         raise FormatError(f"certificate must be one that can be checked, got {str(path)!r}: {reason}") from error
 
 
-def _gram_of(X: Any, metric: str, sample_weight: Any, arrays: dict[str, Array]) -> Gram:
+def _gram_of(X: Data, metric: str, sample_weight: ArrayLike | None, arrays: dict[str, Array]) -> Gram:
     """Of the points that the certificate speaks of: equal ones are one where it has weights, as in `NOMAD`."""
     plain = make_gram(X, metric)  # with all checks of the data
     if "roots" not in arrays and sample_weight is None:
         return plain
-    table: Any = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    table = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
     groups = read_groups(sample_weight, table, metric)
     gram = plain
     if groups is not None:
         gram = make_gram(groups.merged(table, pairwise=metric != "euclidean"), metric, groups.weights)
-    found = arrays.get("roots")
-    if (found is None) != (gram.roots is None) or (found is not None and not _same_weights(found, gram.roots)):
+    if not _same_weights(arrays.get("roots"), gram.roots):
         raise ValueError(
             "sample_weight must be what the certificate was made with, got other weights (of equal points: their sum). "
             "Pass verify_certificate(path, X, sample_weight=...) the right ones."
@@ -178,7 +179,9 @@ def _gram_of(X: Any, metric: str, sample_weight: Any, arrays: dict[str, Array]) 
     return gram
 
 
-def _same_weights(found: Array, roots: Array) -> bool:
+def _same_weights(found: Array | None, roots: Array | None) -> bool:
+    if found is None or roots is None:
+        return found is None and roots is None
     # With another number of points the data are others, which is reported and not refused.
     return len(found) != len(roots) or bool(np.allclose(found, roots, rtol=1e-12, atol=0))
 
@@ -203,7 +206,7 @@ def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     return Verification(name, problem.K, n, n, grade, claimed, proven, same_data=same, holds=holds)
 
 
-def _number(value: Any, unknown: float) -> float:
+def _number(value: object, unknown: float) -> float:
     if value is None:
         return unknown
     if not isinstance(value, int | float) or isinstance(value, bool) or not math.isfinite(value):
@@ -211,7 +214,7 @@ def _number(value: Any, unknown: float) -> float:
     return float(value)
 
 
-def _solution_bounds(problem: KMeansSDP, point: Any, N: Array, grade: str) -> dict[str, float]:
+def _solution_bounds(problem: KMeansSDP, point: Point, N: Array | None, grade: str) -> dict[str, float]:
     feasible = make_feasible(problem, point, steps=0)
     lower = -math.inf if feasible is None else feasible_value(problem, feasible)
     return {"lower": lower, "upper": upper_bound(problem, N, grade=grade)}
@@ -225,7 +228,7 @@ def _prove_bounds(problem: KMeansSDP, contents: Contents, grade: str) -> dict[st
 CLAIMS["nomad"] = Claim("upper", "lower", {"lower": -math.inf, "upper": math.inf}, _prove_bounds)
 
 
-def rounding(problem: KMeansSDP, N: Array) -> float:
+def rounding(problem: KMeansSDP, N: Array | None) -> float:
     """How far the same bound may come out apart on two machines."""
     n, gram = problem.n, problem.gram
     size = problem.K * (gram.norm + abs(gram.trace))

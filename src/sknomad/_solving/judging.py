@@ -60,7 +60,7 @@ class ProgramJudge:
     """The judge of the program: certifies iterates as `certify` does, at the least cost that closes the gap."""
 
     screen: float = math.inf  # the cheapest available idea of the upper bound: tells when a proof is worth its price
-    vectors: Array = None  # leading eigenvectors from the last screening, to start the next
+    vectors: Array | None = None  # leading eigenvectors from the last screening, to start the next
     next_look: int = FIRST_LOOK  # iteration at which to judge
     first_multiplier: int | None = None  # iteration that brought the first one
     next_repair: int = 0  # iteration before which no repair is tried again
@@ -110,7 +110,7 @@ class ProgramJudge:
         return Status.CERTIFIED if run.is_done else status
 
     def _improve_upper(self, run: Run, iterate: Iterate, *, thorough: bool) -> None:
-        if eigenvalues_are_cheap(run.problem, iterate.N):
+        if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N):
             bound = upper_bound(run.problem, iterate.N)
             self.screen = min(self.screen, bound)
             if run.grade == "eigen":
@@ -122,7 +122,7 @@ class ProgramJudge:
         if run.grade == "verified" and (thorough or self._proof_is_due(run)):
             self._prove(run, iterate)
 
-    def _suggested_vectors(self, run: Run, iterate: Iterate) -> Array:
+    def _suggested_vectors(self, run: Run, iterate: Iterate) -> Array | None:
         """Where to look for leading eigenvectors of ``D + N``: the last ones, or those of ``Q``, which they tend to."""
         if self.vectors is None and isinstance(iterate.point, SpectralPoint):
             return iterate.point.U[:, -math.ceil(run.problem.K) :]

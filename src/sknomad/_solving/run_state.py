@@ -54,7 +54,7 @@ class Run:
     seconds_before: float = 0.0  # of the same run before it was interrupted
     rows: list[dict[str, float]] = field(default_factory=list)  # history, one row per look
     keeps_multiplier: bool = False  # whether `multiplier` is kept, another n x n array
-    multiplier: Array = None  # that of `upper`
+    multiplier: Array | None = None  # that of `upper`
     started: float = field(default_factory=time.perf_counter, init=False)
 
     @property

@@ -105,13 +105,13 @@ class ADMM:
 
     def memory(self, problem: KMeansSDP) -> int:
         """Peak bytes beside the data, judging included: so many n x n arrays."""
-        model = choose_device(self.device, problem.n)
+        template = choose_device(self.device, problem.n)
         # Beyond the full decompositions: the state, and for the proof one float64 array.
-        bytes_per_entry = itemsize(model) + 8 + 2.0
+        bytes_per_entry = itemsize(template) + 8 + 2.0
         if problem.n <= FORM_BELOW:
-            is_large = not is_on_gpu(model) and 8 * problem.n**2 > RETURNED_AT_ONCE
+            is_large = not is_on_gpu(template) and 8 * problem.n**2 > RETURNED_AT_ONCE
             judge, own = (LARGE_ARRAYS_OF_THE_JUDGE, LARGE_ARRAYS) if is_large else (ARRAYS_OF_THE_JUDGE, ARRAYS)
-            bytes_per_entry = judge * 8 + own * itemsize(model)
+            bytes_per_entry = judge * 8 + own * itemsize(template)
         return int(bytes_per_entry * problem.n**2)
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
@@ -58,18 +57,19 @@ def row_blocks(n: int) -> list[slice]:
 class GramOperator:
     """``D`` as an operator in a given array library and precision; formed only where ``X`` is no shorter."""
 
-    def __init__(self, gram: Gram, model: Array):
+    def __init__(self, gram: Gram, template: Array):
         self.n = gram.n
-        self.fixed = gram.fixed.like(model)
-        self.X: Any = gram.factor_like(model) if gram.is_factored and 2 * gram.factor.shape[1] < gram.n else None
-        self.D: Any = None if self.X is not None else like(gram.dense(), model)
+        self.fixed = gram.fixed.like(template)
+        X = gram.factor_like(template) if gram.factor is not None and 2 * gram.factor.shape[1] < gram.n else None
+        self.is_factored = X is not None
+        self.matrix = like(gram.dense(), template) if X is None else X  # X or D
 
     def __matmul__(self, V: Array) -> Array:
-        return self.D @ V if self.X is None else self.X @ (self.X.T @ V)
+        return self.matrix @ (self.matrix.T @ V) if self.is_factored else self.matrix @ V
 
     def rows(self, block: slice) -> Array:
         """Some rows of ``D``."""
-        return self.D[block, :] if self.X is None else self.X[block, :] @ self.X.T
+        return self.matrix[block, :] @ self.matrix.T if self.is_factored else self.matrix[block, :]
 
 
 class StepMatrix:
@@ -130,44 +130,43 @@ def rescale_multiplier(T: Array, factor: float) -> None:
         T[block, :] = xp.where(part < 0, part / factor, part)
 
 
-def cold_state(fixed: FixedVector, model: Array) -> Array:
+def cold_state(fixed: FixedVector, template: Array) -> Array:
     """``T = J``: no multiplier, without weights every entry equal."""
-    T, fixed = _empty_state(fixed.n, model), fixed.like(model)
+    T, fixed = _empty_state(fixed.n, template), fixed.like(template)
     for block in row_blocks(fixed.n):
         T[block, :] = fixed.rows(block)
     return T
 
 
-def _empty_state(n: int, model: Array) -> Array:
-    return namespace(model).empty((n, n), dtype=model.dtype, device=device(model))
+def _empty_state(n: int, template: Array) -> Array:
+    return namespace(template).empty((n, n), dtype=template.dtype, device=device(template))
 
 
-def warm_state(problem: KMeansSDP, start: Iterate, rho: float, model: Array) -> Array:
+def warm_state(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -> Array:
     """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments."""
     point = start.point
     if isinstance(point, SoftPoint) and isinstance(start.state, SoftState) and start.N is None:
-        return _soft_state(problem, point, start.state.lam, rho, model)
-    T = _formed_point(point, model)
-    if start.N is not None:
-        T = T - like(start.multiplier, model) / rho
-    return T
+        return _soft_state(problem, point, start.state.lam, rho, template)
+    T = _formed_point(point, template)
+    N = start.multiplier
+    return T if N is None else T - like(N, template) / rho
 
 
-def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, model: Array) -> Array:
+def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, template: Array) -> Array:
     """Start at the dual guess ``N_ij = max(0, (y_i + y_j)/2 - D_ij)`` of the row multipliers ``y``, zero diagonal.
 
     With weights ``q_i q_j`` times that, as for a pair of groups of equal points: ``D`` has these factors already.
     """
-    xp = namespace(model)
-    V = like(point.V, model)
-    gram = GramOperator(problem.gram, model)
+    xp = namespace(template)
+    V = like(point.V, template)
+    gram = GramOperator(problem.gram, template)
     y = row_multipliers(problem, V, lam)
     roots = problem.gram.roots
-    q = None if roots is None else like(roots, model)
+    q = None if roots is None else like(roots, template)
     B = V if q is None else V * q[:, None]
     sizes = xp.sum(V if q is None else B * q[:, None], axis=0)
     scaled = B / sizes
-    T = _empty_state(problem.n, model)
+    T = _empty_state(problem.n, template)
     for block in row_blocks(problem.n):
         pairs = (y[block, None] + y[None, :]) / 2
         N = xp.clip((pairs if q is None else pairs * (q[block, None] * q[None, :])) - gram.rows(block), min=0.0)
@@ -196,10 +195,10 @@ def _set_diagonal(T: Array, diagonal: Array) -> None:
         T[block, :] = xp.where(is_diagonal, diagonal[block][:, None], part)
 
 
-def _formed_point(point: Point, model: Array) -> Array:
-    T = _empty_state(point.n, model)
+def _formed_point(point: Point, template: Array) -> Array:
+    T = _empty_state(point.n, template)
     for block in row_blocks(point.n):
-        T[block, :] = like(point.rows(block.start, block.stop), model)
+        T[block, :] = like(point.rows(block.start, block.stop), template)
     return T
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
@@ -17,7 +17,7 @@ from ._soft_updates import SoftState
 
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
-FOR_THE_BOUND: dict[str, Any] = {"penalty": 0.7, "relaxation": 1.8, "trusted_shortfall": 2e-3}
+FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3)
 # The share of the gap in view that soft assignments may fall short by.
 TRUSTED_SHARE = 0.5
 # Where soft assignments end: a hundredth of the gap in view, between these.
@@ -55,7 +55,7 @@ class Auto:
     """
 
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
-    admm: ADMM = field(default_factory=lambda: ADMM(**FOR_THE_BOUND))
+    admm: ADMM = FOR_THE_BOUND
     direct: ADMM = field(default_factory=ADMM)
     direct_below: int = 400
     matrix_free: ClassVar[bool] = False
@@ -67,7 +67,7 @@ class Auto:
         soft = SoftAssignment(improvement=improvement, device=device)
         # Small problems have no use for single precision.
         direct = ADMM(device="cpu" if isinstance(device, str) and device == "cpu32" else device)
-        return cls(soft, ADMM(device=device, **FOR_THE_BOUND), direct)
+        return cls(soft, replace(FOR_THE_BOUND, device=device), direct)
 
     @classmethod
     def for_tolerance(cls, tol: float, device: Device = "auto") -> Auto:

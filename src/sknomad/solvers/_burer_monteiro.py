@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import scipy.linalg as la
@@ -113,7 +113,7 @@ class BurerMonteiro:
     def memory(self, problem: KMeansSDP) -> int:
         """Peak bytes beside the data."""
         factors = ARRAYS_OF_A_STEP * problem.n * self.columns(problem) * 8
-        return factors if _is_matrix_free(problem) else factors + 3 * 8 * problem.n**2
+        return factors if _short_factor(problem) is not None else factors + 3 * 8 * problem.n**2
 
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield one iterate per step of the multipliers, until neither they nor ``Y`` move."""
@@ -123,7 +123,7 @@ class BurerMonteiro:
         while True:
             before = Y
             state = (problem, apply, multipliers)
-            answer: Any = minimize(self._objective, Y.ravel(), state, method="L-BFGS-B", jac=True, bounds=bounds)
+            answer = minimize(self._objective, Y.ravel(), state, method="L-BFGS-B", jac=True, bounds=bounds)
             Y = answer.x.reshape(Y.shape)
             e, t = _errors(problem, Y)
             multipliers = BurerMonteiroState(
@@ -167,24 +167,27 @@ class BurerMonteiro:
             return Y, start.state if isinstance(start.state, BurerMonteiroState) else fresh
         gram, rank = problem.gram, self.columns(problem)
         size = gram.norm or 1.0
-        if _is_matrix_free(problem) and gram.is_factored:
-            fit = symmetric_nmf(gram.factor / math.sqrt(size), rank, factored=True, random_state=self.random_state)
+        X = _short_factor(problem)
+        if X is not None:
+            fit = symmetric_nmf(X / math.sqrt(size), rank, factored=True, random_state=self.random_state)
         else:
             fit = symmetric_nmf(gram.dense() / size, rank, random_state=self.random_state)
         return np.minimum(fit.Y, 1.0), fresh
 
 
-def _is_matrix_free(problem: KMeansSDP) -> bool:
-    """Whether products with ``D`` go through ``X``, which has fewer columns than ``D``."""
-    return problem.gram.is_factored and problem.gram.factor.shape[1] < problem.n
+def _short_factor(problem: KMeansSDP) -> Array | None:
+    """``X`` where products with ``D`` go through it, because it has fewer columns than ``D``; None elsewhere."""
+    X = problem.gram.factor
+    return X if X is not None and X.shape[1] < problem.n else None
 
 
 def _scaled_gram(problem: KMeansSDP) -> Callable[[Array], Array]:
     """``Y -> D Y / |D|_F``."""
     size = problem.gram.norm or 1.0
-    if _is_matrix_free(problem):
-        X = problem.gram.factor / math.sqrt(size)
-        return lambda Y: X @ (X.T @ Y)
+    X = _short_factor(problem)
+    if X is not None:
+        scaled = X / math.sqrt(size)
+        return lambda Y: scaled @ (scaled.T @ Y)
     D = problem.gram.dense() / size
     return lambda Y: D @ Y
 
@@ -194,7 +197,7 @@ def _errors(problem: KMeansSDP, Y: Array) -> tuple[Array, float]:
     return Y @ Y.sum(axis=0) - 1, float(np.vdot(Y, Y)) - problem.K
 
 
-def _factor_of(start: Iterate) -> Array:
+def _factor_of(start: Iterate) -> Array | None:
     """The nonnegative factor that a start holds, or None."""
     point = start.point.base if isinstance(start.point, MixedPoint) else start.point
     if isinstance(point, FactorPoint):

@@ -156,7 +156,7 @@ class ConditionalGradient:
                 return
 
     def _inner_steps(
-        self, W: Array, A: Array, B: Array, gamma: float, t: int, v: Array, *, mass: float
+        self, W: Array, A: Array, B: Array, gamma: float, t: int, v: Array | None, *, mass: float
     ) -> tuple[Array, float]:
         """The conditional gradient steps of one outer step, on `W` in place; `A` is room for the gradient.
 
@@ -180,13 +180,15 @@ class ConditionalGradient:
                 a = exact_step(W, B, gamma, (V * weights) @ V.T - W)
             point.mix(a, V, weights)
         point.settle()
+        assert v is not None  # every preset has inner steps
         return v, gap
 
 
 def largest_square(problem: KMeansSDP) -> float:
     """The largest squared norm of a centred point, whatever form the data came in."""
     gram = problem.gram
-    squares = np.sum(gram.factor**2, axis=1) if gram.is_factored else np.abs(np.diag(gram.dense()))
+    X = gram.factor
+    squares = np.abs(np.diag(gram.dense())) if X is None else np.sum(X**2, axis=1)
     return float(squares.max()) or 1.0
 
 
@@ -275,7 +277,7 @@ def exact_step(W: Array, B: Array, gamma: float, S: Array) -> float:
     return a
 
 
-def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> tuple[Array, Array, int, Array]:
+def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> tuple[Array, Array, int, Array | None]:
     """``W``, ``G``, outer steps done and last eigenvector: as this solver left them, as another did, or none."""
     n = problem.n
     W, G = np.zeros((n, n)), np.zeros((n, n))
@@ -284,8 +286,9 @@ def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> t
     if isinstance(start.state, ConditionalGradientState):
         state = start.state
         return np.array(state.W), np.array(state.G), state.step, np.array(state.v)
-    if start.N is not None:
-        N = np.asarray(to_numpy(start.multiplier), dtype=np.float64)
+    multiplier = start.multiplier
+    if multiplier is not None:
+        N = np.asarray(to_numpy(multiplier), dtype=np.float64)
         np.minimum(-(N + N.T) / (2 * scale), 0, out=G)
     spectral = as_spectral(problem, start.point)
     if spectral is None:

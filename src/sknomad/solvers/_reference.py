@@ -7,15 +7,18 @@ import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
-from .._numerics.arrays import Device
+from .._numerics.arrays import Array, Device
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
+
+if TYPE_CHECKING:
+    import cvxpy
 
 # Peak bytes per squared number of entries of Q, seen with Clarabel at 60 and 80 points: interior point methods factor a
 # system that is dense in these entries.
@@ -50,12 +53,12 @@ class Reference:
     """
 
     solver: str  # name in CVXPY, upper case
-    settings: tuple[tuple[str, Any], ...]  # what is passed on, by name
+    settings: tuple[tuple[str, object], ...]  # what is passed on, by name
     device: ClassVar[Device] = "cpu"
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = False
 
-    def __init__(self, solver: str = "CLARABEL", **settings: Any):
+    def __init__(self, solver: str = "CLARABEL", **settings: object):
         if not isinstance(solver, str):
             raise TypeError(f"solver must be the name of a solver, got {solver!r} of type {type(solver).__name__}.")
         installed = semidefinite_solvers()
@@ -123,12 +126,12 @@ def semidefinite_solvers() -> list[str]:
 class _Program:
     """The program with data and K as parameters, so that CVXPY translates it once per number of points."""
 
-    problem: Any
-    pairs: Any  # twice the entries of D above the diagonal, row by row
-    diagonal: Any
-    K: Any
-    Q: Any
-    nonnegative: Any  # the constraint on the upper triangle of Q, row by row
+    problem: cvxpy.Problem
+    pairs: cvxpy.Parameter  # twice the entries of D above the diagonal, row by row
+    diagonal: cvxpy.Parameter
+    K: cvxpy.Parameter
+    Q: cvxpy.Variable
+    nonnegative: cvxpy.Constraint  # the constraint on the upper triangle of Q, row by row
     scale: float = 1.0  # by which the data has been divided
 
 
@@ -155,7 +158,7 @@ def _program(n: int) -> _Program:
     return _Program(cvxpy.Problem(cvxpy.Maximize(value), constraints), pairs, diagonal, K, Q, nonnegative)
 
 
-def _symmetric(dual: Any, n: int, scale: float) -> Any:
+def _symmetric(dual: Array | None, n: int, scale: float) -> Array | None:
     """The multiplier of ``Q >= 0``: each pair's number, shared between its two entries."""
     if dual is None:
         return None

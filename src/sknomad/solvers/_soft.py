@@ -154,7 +154,7 @@ def _state_of(start: Iterate | None) -> SoftState | None:
     return start.state if start is not None and isinstance(start.state, SoftState) else None
 
 
-def _assignments_of(start: Iterate, fixed: FixedVector) -> Array:
+def _assignments_of(start: Iterate, fixed: FixedVector) -> Array | None:
     point = start.point.base if isinstance(start.point, MixedPoint) else start.point
     if isinstance(point, SoftPoint):
         return point.V

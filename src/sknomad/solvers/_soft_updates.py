@@ -31,7 +31,7 @@ class Assignments(NamedTuple):
 
     V: Array  # (n, r)
     lam: float  # multiplier of the trace
-    thresholds: Array  # (n,) of the last row updates: a warm start for the next
+    thresholds: Array | None  # (n,) of the last row updates: a warm start for the next
 
 
 @saved
@@ -40,7 +40,7 @@ class SoftState:
     """What `SoftAssignment` knows beside its point; of soft assignments from elsewhere the multiplier is enough."""
 
     lam: float  # multiplier of the trace
-    thresholds: Array = None  # (n,) of the last row updates
+    thresholds: Array | None = None  # (n,) of the last row updates
     best: float = -math.inf  # value reached at this rank
     stalled: int = 0  # iterates since it last improved
     growth_left: int | None = None  # how often the rank may still double; None leaves it to the settings
@@ -75,7 +75,7 @@ def settle_trace(problem: KMeansSDP, rows: Rows, state: Assignments) -> Assignme
     sums = rows.sums(state.V)
     gains, costs = row_scores(rows, sums, 0.0), sums.squares / sums.sizes**2
 
-    def update(log_lam: float, thresholds: Array) -> tuple[Assignments, float]:
+    def update(log_lam: float, thresholds: Array | None) -> tuple[Assignments, float]:
         lam = math.exp(log_lam)
         V, thresholds = weighted_rows_by_newton(gains + lam * costs, sums.sizes / (2 * lam), thresholds)
         trace = float(xp.sum(rows.sums_of_squares(V) / xp.clip(rows.sizes(V), min=_smallest_cell(rows))))

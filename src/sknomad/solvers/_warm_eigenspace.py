@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Protocol, runtime_checkable
+
+import numpy as np
 
 from .._files.records import saved
 from .._numerics.arrays import Array, frobenius, is_on_gpu, like, namespace
 from .._numerics.block_eigen import (
+    Operator,
     chebyshev_filter,
     fresh_vectors,
     lowest_eigenvalue_bound,
@@ -52,43 +55,58 @@ class WarmBlock:
     age: int  # matrices since that bound was renewed
 
 
+@runtime_checkable
+class Formable(Operator, Protocol):
+    """A symmetric matrix that can be had as an array, at a price."""
+
+    def formed(self) -> Array:
+        """The matrix itself."""
+        ...
+
+
 class LeadingProjector:
     """Projection on the spectraplex ``{W psd, W u = 0, tr W = total}`` for a sequence of similar matrices.
 
-    The matrices need ``A @ V``, ``A.shape`` and, for the rare full decomposition, `formed` unless they are arrays.
+    The matrices are arrays, or have ``A @ V``, ``A.shape`` and, for the rare full decomposition, `formed`.
     """
 
     def __init__(self, total: float, exact_limit: int, fixed: FixedVector):
         self.total = total
         self.fixed = fixed
         self.exact_limit = exact_limit  # beyond this many points full decompositions are out of the question
-        self._block: Array = None  # orthonormal Ritz vectors of the last matrix
-        self._ritz: Array = None  # their Ritz values, ascending
-        self._image: Array = None  # the last matrix times the block
+        self._warm: Array | None = None  # orthonormal Ritz vectors of the last matrix
+        self._ritz: Array = np.empty(0)  # their Ritz values, ascending
+        self._image: Array = np.empty(0)  # the last matrix times the block
         self._lowest = 0.0  # below all eigenvalues
         self._age = 0  # matrices since that bound was renewed
 
+    @property
+    def _block(self) -> Array:
+        """The warm block, where there is one."""
+        assert self._warm is not None
+        return self._warm
+
     def state(self) -> WarmBlock | None:
         """What `restore` needs to go on exactly as this object would; None before there is a block."""
-        return None if self._block is None else WarmBlock(self._block, self._ritz, self._lowest, self._age)
+        return None if self._warm is None else WarmBlock(self._warm, self._ritz, self._lowest, self._age)
 
     def restore(self, state: WarmBlock | None, template: Array) -> None:
         """Take over the warm block of an earlier run, if it had one."""
         if state is not None:
-            self._block, self._ritz = like(state.vectors, template), like(state.values, template)
+            self._warm, self._ritz = like(state.vectors, template), like(state.values, template)
             self._lowest, self._age = state.lowest, state.age
 
-    def begin(self, A: Any, columns: Array) -> None:
+    def begin(self, A: Array | Formable, columns: Array) -> None:
         """Take the span of `columns`, say a factor of a good ``Q``, as the first block: no decomposition at all."""
         n = A.shape[0]
         size = min(_block_size(columns.shape[1]), n - 1)
         V = orthonormal(self.fixed.centre(widened(columns, size, self.fixed)))
-        self._block, self._ritz, self._image = rayleigh_ritz(A, V, self.fixed)
+        self._warm, self._ritz, self._image = rayleigh_ritz(A, V, self.fixed)
         self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.fixed), 0
 
-    def project(self, A: Any) -> tuple[Array, Array]:
+    def project(self, A: Array | Formable) -> tuple[Array, Array]:
         """Eigenpairs ``(U, l)``, ``l > 0``, of the point of the spectraplex nearest to the symmetric `A`."""
-        if self._block is None:
+        if self._warm is None:
             return self._exact(A)
         passes = 0
         while passes < MAX_PASSES:
@@ -104,24 +122,24 @@ class LeadingProjector:
                 self._widen(math.ceil((GROWTH - 1) * self._block.shape[1]))
         return self._exact(A)
 
-    def _may_decompose(self, A: Any) -> bool:
+    def _may_decompose(self, A: Array | Formable) -> bool:
         return bool(A.shape[0] <= self.exact_limit)
 
-    def _exact(self, A: Any) -> tuple[Array, Array]:
+    def _exact(self, A: Array | Formable) -> tuple[Array, Array]:
         """Full decomposition; keeps its leading part as a warm block if the rank is low enough for one to pay."""
-        A = A.formed() if hasattr(A, "formed") else A
+        A = A.formed() if isinstance(A, Formable) else A
         xp = namespace(A)
         values, Z = xp.linalg.eigh(restrict(A, self.fixed))
         weights = project_simplex(values, self.total)
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         size = _block_size(rank)
-        self._block = None
+        self._warm = None
         if size <= (LARGEST_SHARE_GPU if is_on_gpu(A) else LARGEST_SHARE_CPU) * A.shape[0]:
-            self._block, self._ritz = lift(Z[:, -size:], self.fixed), values[-size:]
+            self._warm, self._ritz = lift(Z[:, -size:], self.fixed), values[-size:]
             self._lowest, self._age = float(values[0]), 0
         return lift(Z[:, -rank:], self.fixed), weights[-rank:]
 
-    def _filter(self, A: Any) -> None:
+    def _filter(self, A: Array | Formable) -> None:
         if self._age >= LOWEST_LIFETIME:
             self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.fixed), 0
         self._age += 1
@@ -130,7 +148,7 @@ class LeadingProjector:
         high = max(cut, lowest + 1e-6 * (top - lowest))
         degree = safe_degree(FILTER_DEGREE, lowest, high, top)
         V = chebyshev_filter(A, self._block, lowest, high, degree, self.fixed)
-        self._block, self._ritz, self._image = rayleigh_ritz(A, orthonormal(self.fixed.centre(V)), self.fixed)
+        self._warm, self._ritz, self._image = rayleigh_ritz(A, orthonormal(self.fixed.centre(V)), self.fixed)
 
     def _weights(self) -> tuple[Array, bool, bool]:
         """Projected eigenvalues, and whether the block is wide enough, and accurate enough, to trust them."""
@@ -151,7 +169,7 @@ class LeadingProjector:
         U, weights = self._block[:, n_zero:], weights[n_zero:]
         missing = _block_size(U.shape[1]) - self._block.shape[1]
         if missing < 0:
-            self._block, self._ritz = self._block[:, -missing:], self._ritz[-missing:]
+            self._warm, self._ritz = self._block[:, -missing:], self._ritz[-missing:]
         elif n_zero < _block_size(U.shape[1]) - U.shape[1] - SPARE_GUARDS:
             self._widen(missing)
         return U, weights
@@ -162,7 +180,7 @@ class LeadingProjector:
         n, width = self._block.shape
         count = min(count, n - 1 - width)
         if count > 0:
-            self._block = xp.concat([fresh_vectors(self.fixed, count, self._block), self._block], axis=1)
+            self._warm = xp.concat([fresh_vectors(self.fixed, count, self._block), self._block], axis=1)
             self._ritz = xp.concat([xp.full_like(self._ritz[:1], float(self._ritz[0]))] * count + [self._ritz])
 
 

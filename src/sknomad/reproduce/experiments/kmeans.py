@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
 
@@ -78,13 +78,14 @@ def compute(record: Record, quick: bool) -> None:
         labels = solution.manifolds(SAME_CLUSTER_SHARE)
         inertia, typical = lloyd(X, K, QUICK_STARTS if quick else STARTS)
         proof, other = (
-            certify_kmeans(X, found, n_clusters=K, tol=TOL, grade="verified") for found in (labels, typical)
+            certify_kmeans(X, given, n_clusters=K, tol=TOL, grade="verified") for given in (labels, typical)
         )
-        for key, value in {
+        found: dict[str, ArrayLike] = {
             "X": X, "truth": truth, "K": K, "labels": labels, "Q": solution.Q, "hardness": hardness(solution.Q),
             "lloyd": inertia, "typical": typical, "inertia": proof.inertia, "bound": proof.lower_bound,
             "gap": proof.gap, "typical_inertia": other.inertia, "typical_gap": other.gap, "grade": proof.grade,
-        }.items():  # fmt: skip
+        }  # fmt: skip
+        for key, value in found.items():
             record[f"{name}/{key}"] = value
     _two_rings(record, 100 if quick else 200)
 
