@@ -12,7 +12,7 @@ from oracles import centred_gram, ring_points, ring_value
 from sknomad import Gram, Iterate, KMeansSDP, certify, conditional_gradient, datasets, solve
 from sknomad._algorithms.frank_wolfe import smallest_eigenpairs, unit_vector
 from sknomad.solvers import ADMM, ConditionalGradient
-from sknomad.solvers._conditional_gradient import (
+from sknomad.solvers._conditional_gradient_steps import (
     ScaledMatrix,
     augmented_lagrangian,
     best_on_span,

@@ -101,13 +101,13 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array | None) -> tuple[Spe
     count = math.floor(K - 1)
     if terms.n <= FULL_FOR_A_PROOF.on(terms.template):
         M = xp.concat([terms.gram_rows(b, terms.n) for b in terms.blocks()], axis=0) + _symmetric_multiplier(terms)
-        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.fixed))
+        values, Z = xp.linalg.eigh(restrict((M + M.T) / 2, terms.gram.fixed))
         smallest, error = float(values[0]), 0.0
-        values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.fixed)
+        values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.gram.fixed)
     else:
         size = min(count + 1, terms.n - 1)
         U, values, smallest, change = leading_eigenpairs(
-            _Operator(terms), size, terms.state_template, terms.fixed, start
+            _Operator(terms), size, terms.state_template, terms.gram.fixed, start
         )
         rounding = 8 * float(xp.finfo(values.dtype).eps) * abs(float(values[-1]))
         error = 4 * change + BLOCK_MARGIN * abs(float(values[0])) + rounding
@@ -147,7 +147,7 @@ def make_shift(terms: Terms, spectrum: Spectrum, U: Array, margin: float, size: 
     column = ones[:, None]
     gram_sums = X @ (X.T @ column) if X is not None else terms.gram.formed_like(terms.template) @ column
     row_means = (gram_sums[:, 0] + size.row_sums) / n
-    if terms.fixed.is_weighted:
+    if terms.gram.fixed.is_weighted:
         return Shift(t, F, row_means + ones * ((kappa - t) / (2 * n) - float(ones @ row_means) / (2 * n)))
     return Shift(t, F, row_means - xp.mean(row_means) / 2 + (kappa - t) / (2 * n))
 
@@ -173,7 +173,7 @@ def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> floa
         terms.gram.forming_error
         + gamma(F.shape[1] + 9) * frobenius(F) ** 2
         # With weights two more roundings, of the products with the fixed vector.
-        + gamma(11 if terms.fixed.is_weighted else 9) * (size.largest + 2 * math.sqrt(n) * frobenius(a) + abs(t))
+        + gamma(11 if terms.gram.fixed.is_weighted else 9) * (size.largest + 2 * math.sqrt(n) * frobenius(a) + abs(t))
     )
     delta = (backward + forming + 1e-290) * (1 + 1e-10)
     return delta if math.isfinite(delta) else math.inf

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from .._numerics.arrays import Array, device, double, namespace, row_slices
-from .._numerics.fixed_vector import FixedVector
 from .._program.gram import Gram
 from .iterate import Multiplier, NegativePart
 
@@ -30,13 +29,9 @@ class Terms(NamedTuple):
         return self.gram.n
 
     @property
-    def fixed(self) -> FixedVector:
-        return self.gram.fixed
-
-    @property
     def ones(self) -> Array:
         """The vector of ones, with weights ``sqrt(n) u``."""
-        return self.fixed.ones(self.template)
+        return self.gram.fixed.ones(self.template)
 
     def blocks(self) -> list[slice]:
         return row_slices(self.n, BLOCK_ROWS)
@@ -50,7 +45,7 @@ class Terms(NamedTuple):
 
     def plus_ones_times(self, rows: Array, a: Array, block: slice, stop: int) -> Array:
         """Rows of a matrix plus those of ``1 a' + a 1'``, up to column `stop`."""
-        if not self.fixed.is_weighted:  # no products, and none of their roundings
+        if not self.gram.fixed.is_weighted:  # no products, and none of their roundings
             return rows + a[block][:, None] + a[:stop][None, :]
         ones = self.ones
         return rows + ones[block][:, None] * a[:stop][None, :] + a[block][:, None] * ones[:stop][None, :]
@@ -90,7 +85,7 @@ def multiplier_size(terms: Terms) -> MultiplierSize:
     """Row sums of ``N``, from its lower triangle."""
     xp = namespace(terms.template)
     plain = _row_sums(terms, None)
-    if not terms.fixed.is_weighted:
+    if not terms.gram.fixed.is_weighted:
         return MultiplierSize(plain, float(xp.sum(plain)), float(xp.max(plain)), bool(xp.all(xp.isfinite(plain))))
     row_sums = _row_sums(terms, terms.ones)
     is_finite = bool(xp.all(xp.isfinite(plain + row_sums)))

@@ -23,10 +23,12 @@ from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.loop import Callback
 from .._solving.options import SolveOptions
 from .._solving.run_state import Progress
 from .._solving.solution import Solution
 from ..metrics import hardness
+from ..solvers import Solver
 from .fitted import PlacesNewPoints
 from .schedule import check_schedule, halving_schedule
 
@@ -75,20 +77,20 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         the last layer: the number of parts that persists over the widest range of similarities.
     allow_single_cluster : bool, default=True
         Whether an automatic schedule may find a single cluster; False where it is known that there are several.
+    metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
+        What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
-        A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
-    metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
-        What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
+        A key of `sknomad.solvers.SOLVERS`, or a solver object.
+    grade : {"eigen", "verified"}, default="eigen"
+        Strength of proof of each layer, see `certify`.
     tol : float, default=1e-3
         Certified relative gap of each layer.
     max_iter : int, default=5000
         Most solver steps of each layer.
     max_seconds : float, optional
         Most seconds of all layers together, the automatic choice not counted.
-    grade : {"eigen", "verified"}, default="eigen"
-        Strength of proof, see `certify`.
     callback : callable, optional
         Called with a `Progress` after every step of every layer; returning True stops.
 
@@ -114,12 +116,12 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
 
     Examples
     --------
+    >>> from sklearn.metrics import adjusted_rand_score
     >>> from sknomad import MultiLayerNOMAD
-    >>> from sknomad.datasets import two_rings
-    >>> X, truth = two_rings(100)
-    >>> model = MultiLayerNOMAD([16, 8, 4, 2]).fit(X)
-    >>> sorted(set(zip(truth.tolist(), model.labels_.tolist())))
-    [(0, 0), (1, 1)]
+    >>> from sknomad.datasets import moons
+    >>> X, truth = moons(100, random_state=0)
+    >>> adjusted_rand_score(truth, MultiLayerNOMAD([16, 8, 4, 2]).fit(X).labels_)
+    1.0
     """
 
     def __init__(
@@ -128,14 +130,14 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         *,
         n_clusters: int | None = None,
         allow_single_cluster: bool = True,
-        n_components: int = 2,
-        solver: Any = "auto",
         metric: str = "euclidean",
+        n_components: int = 2,
+        solver: str | Solver = "auto",
+        grade: str = "eigen",
         tol: float = 1e-3,
         max_iter: int = 5000,
         max_seconds: float | None = None,
-        grade: str = "eigen",
-        callback: Any = None,
+        callback: Callback | None = None,
     ):
         self.schedule = schedule
         self.n_clusters = n_clusters

@@ -13,26 +13,21 @@ from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
-from scipy.linalg.blas import dger
 
 from .._algorithms.frank_wolfe import smallest_eigenpairs, unit_vector
 from .._certificate.iterate import Iterate
 from .._certificate.lower import as_spectral
 from .._files.records import saved
-from .._numerics.arrays import Array, Device, row_slices, to_numpy
-from .._numerics.projections import project_simplex
+from .._numerics.arrays import Array, Device, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
+from ._conditional_gradient_steps import ScaledMatrix, best_on_span, exact_step, form_gradient, violations
 
-# Numbers in one row block of the passes below: a block of each of three arrays stays in a core's cache.
-BLOCK_ENTRIES = 2**15
 # n x n arrays alive at the worst moment, judging included.
 ARRAYS = 16
 # A point of another solver counts as this many outer steps: the first steps of a cold start would wipe it out.
 STEPS_OF_A_START = 50
-# Newton steps of the line search; on a convex piecewise quadratic a handful suffice.
-SEARCH_STEPS = 30
 
 # The authors' stopping tests: largest violation in units of K/n, and root mean square of the negative entries.
 STOPS = {"figures": (1e-3, 1e-4), "timing": (1e-2, 1e-4)}
@@ -190,91 +185,6 @@ def largest_square(problem: KMeansSDP) -> float:
     X = gram.factor
     squares = np.abs(np.diag(gram.dense())) if X is None else np.sum(X**2, axis=1)
     return float(squares.max()) or 1.0
-
-
-def violations(Q: Array, K: float) -> tuple[float, float]:
-    """Largest ``-Q_ij`` in units of ``K/n``, and the root mean square of the negative entries; 0 where none is."""
-    negative = Q[Q < 0]
-    if negative.size == 0:
-        return 0.0, 0.0
-    return -float(negative.min()) * Q.shape[0] / K, math.sqrt(float(np.mean(negative**2)))
-
-
-def augmented_lagrangian(W: Array, B: Array, gamma: float) -> float:
-    """``<B, W> + (gamma/2) |[W + J]_-|^2``, with ``B = G - D``: what the inner steps minimise, less a constant."""
-    return float(np.vdot(B, W)) + gamma / 2 * float(np.sum(np.minimum(W + 1 / len(W), 0) ** 2))
-
-
-class ScaledMatrix:
-    """``W = scale * S`` with ``S`` in the memory of ``W``: a step then costs one rank-one update and no second pass."""
-
-    def __init__(self, W: Array):
-        self.S, self.scale = W, 1.0
-
-    def mix(self, a: float, V: Array, weights: Array) -> None:
-        """``W <- (1 - a) W + a V diag(weights) V'``."""
-        if a < 1:
-            self.scale *= 1 - a
-        else:
-            self.S[:], self.scale = 0.0, 1.0
-        for weight, v in zip(weights * (a / self.scale), V.T, strict=True):
-            # The transpose of a symmetric row-major array is the column-major array that BLAS updates in place.
-            dger(weight, v, v, a=self.S.T, overwrite_x=False, overwrite_y=False, overwrite_a=True)
-
-    def settle(self) -> None:
-        """Bring the scale back to 1."""
-        self.S *= self.scale
-        self.scale = 1.0
-
-
-def form_gradient(point: ScaledMatrix, B: Array, gamma: float, out: Array) -> None:
-    """``B + gamma [W + J]_-``, less a multiple of ``J``, which no centred vector sees, written into `out`."""
-    n, scale = B.shape[0], point.scale
-    for rows in row_slices(n, max(1, BLOCK_ENTRIES // n)):
-        part = out[rows]
-        np.minimum(point.S[rows], -1 / (n * scale), out=part)
-        part *= gamma * scale
-        part += B[rows]
-
-
-def best_on_span(A: Array, point: ScaledMatrix, V: Array, curvature: float, mass: float) -> tuple[Array, Array]:
-    """Minimiser of ``<A, S> + (curvature/2) |S - W|^2`` over psd ``S = V C V'`` of trace `mass`, as eigenpairs."""
-    target = point.scale * (V.T @ (point.S @ V)) - V.T @ (A @ V) / curvature
-    values, vectors = np.linalg.eigh((target + target.T) / 2)
-    weights = project_simplex(values, mass)
-    return V @ vectors[:, weights > 0], weights[weights > 0]
-
-
-def exact_step(W: Array, B: Array, gamma: float, S: Array) -> float:
-    """The length in [0, 1] that minimises the augmented Lagrangian along ``W + a S``.
-
-    Its derivative is increasing and piecewise linear, so Newton's method, kept inside the bracket, ends on the root.
-    """
-    n = W.shape[0]
-    slope = float(np.vdot(B, S))
-
-    def derivative(a: float) -> tuple[float, float]:
-        Q = W + a * S + 1 / n
-        negative = Q < 0
-        along = S[negative]
-        return slope + gamma * float(Q[negative] @ along), gamma * float(along @ along)
-
-    low, high = 0.0, 1.0
-    if derivative(high)[0] <= 0:
-        return high
-    a = low
-    for _ in range(SEARCH_STEPS):
-        first, second = derivative(a)
-        if first <= 0:
-            low = a
-        else:
-            high = a
-        newton = a - first / second if second > 0 else math.inf
-        following = newton if low < newton < high else (low + high) / 2
-        if abs(following - a) <= 1e-12 * high:
-            break
-        a = following
-    return a
 
 
 def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> tuple[Array, Array, int, Array | None]:
