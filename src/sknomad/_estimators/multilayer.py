@@ -118,9 +118,9 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     --------
     >>> from sklearn.metrics import adjusted_rand_score
     >>> from sknomad import MultiLayerNOMAD
-    >>> from sknomad.datasets import moons
-    >>> X, truth = moons(100, random_state=0)
-    >>> adjusted_rand_score(truth, MultiLayerNOMAD([16, 8, 4, 2]).fit(X).labels_)
+    >>> from sknomad.datasets import linked_rings
+    >>> X, truth = linked_rings(80)
+    >>> adjusted_rand_score(truth, MultiLayerNOMAD([8, 4, 2]).fit(X).labels_)
     1.0
     """
 
