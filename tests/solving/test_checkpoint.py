@@ -60,7 +60,7 @@ def test_finished_run_is_read_back(tmp_path):
     assert again.is_certified
     assert again.n_iter == solution.n_iter
     assert again.certificate == solution.certificate
-    assert np.array_equal(again.Q, solution.Q)
+    assert np.abs(again.Q - solution.Q).max() <= 1e-15  # made feasible anew: the last bits may differ
 
 
 CHILD = """
@@ -137,7 +137,7 @@ def test_pickles_are_refused(tmp_path):
 def test_checkpoints_of_earlier_versions_say_so(tmp_path):
     path = tmp_path / "run.ckpt"
     path.write_bytes(b"sknomad-checkpoint-1\n" + bytes(32) + b"PK whatever it held")
-    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 3 on\. Delete it"):
+    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 4 on\. Delete it"):
         solve(make_problem(40, 5), "admm", checkpoint=path)
 
 
@@ -149,8 +149,10 @@ def test_a_million_dense_points_are_refused_before_anything_is_allocated():
 
 def test_no_field_of_a_run_is_lost():
     settings = {"problem", "tol", "keeps_multiplier", "multiplier", "started"}
-    fields = {field.name for field in dataclasses.fields(Run)} - settings
-    assert fields | {"judge"} == {field.name for field in dataclasses.fields(RunRecord)}
+    proven_again, as_columns = {"lower", "upper", "grade"}, {"rows"}
+    fields = {field.name for field in dataclasses.fields(Run)} - settings - proven_again - as_columns
+    kept = {field.name for field in dataclasses.fields(RunRecord)}
+    assert fields | {"judge", "trace", "upper_was_known"} == kept
 
 
 def test_memory_is_compared_where_the_solver_computes(monkeypatch):
