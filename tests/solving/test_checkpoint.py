@@ -1,6 +1,7 @@
 """Checkpoints: a killed run goes on to the same answer; anything but an intact file is refused. Memory likewise."""
 
 import dataclasses
+import errno
 import os
 import signal
 import subprocess
@@ -178,3 +179,56 @@ def test_forecast_grows_as_it_should():
     assert forecast(large, ADMM()) == 4 * forecast(small, ADMM())
     assert forecast(large, SoftAssignment()) == 2 * forecast(small, SoftAssignment())
     assert 0 < free_memory() <= total_memory()
+
+
+class FullDisk:
+    """Writes nothing until there is room again."""
+
+    def __init__(self, monkeypatch, failures):
+        self.failures, self.calls, self.write = failures, 0, checkpoint.write_archive
+        monkeypatch.setattr(checkpoint, "write_archive", self)
+
+    def __call__(self, *arguments):
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.write(*arguments)
+
+
+@pytest.mark.parametrize("failures", [2, 10**6])
+def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path, monkeypatch, often, failures):
+    problem, path = make_problem(40, 5), tmp_path / "run.ckpt"
+    expected, disk = solve(problem, "admm", tol=1e-4), FullDisk(monkeypatch, failures)
+    with pytest.warns(RuntimeWarning, match=r"checkpoint .*run\.ckpt' could not be written: No space left") as said:
+        solution = solve(problem, "admm", tol=1e-4, checkpoint=path)
+    assert len(said) == 1
+    assert solution.certificate == expected.certificate
+    assert disk.calls > 2
+    assert path.exists() == (failures == 2)
+
+
+def test_place_of_a_checkpoint_is_checked_before_the_first_step(tmp_path):
+    steps = []
+    for path in (tmp_path / "missing" / "run.ckpt", tmp_path):
+        with pytest.raises(CheckpointError, match="checkpoint must"):
+            solve(make_problem(40, 5), "admm", checkpoint=path, callback=steps.append)
+    assert not steps
+
+
+@pytest.mark.parametrize(("first", "then"), [(1e-2, 1e-3), (1e-3, 1e-5), (1e-5, 1e-2)])
+@pytest.mark.parametrize("n", [60, 420])
+def test_another_tolerance_goes_on_from_the_same_file(tmp_path, n, first, then):
+    problem, path = make_problem(n, 6), tmp_path / "run.ckpt"
+    before = solve(
+        problem, tol=first, max_iter=300, checkpoint=path, callback=lambda progress: progress.iteration == 30
+    )
+    after = solve(problem, tol=then, checkpoint=path)
+    assert after.is_certified
+    assert after.n_iter >= before.n_iter
+    assert after.certificate.gap <= then
+
+
+def test_other_settings_of_the_same_solver_go_on(tmp_path):
+    problem, path = make_problem(60, 6), tmp_path / "run.ckpt"
+    solve(problem, ADMM(), checkpoint=path, callback=lambda progress: progress.iteration == 12)
+    assert solve(problem, ADMM(relaxation=1.2, penalty=2.0), checkpoint=path).n_iter > 12

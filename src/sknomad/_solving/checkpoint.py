@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import math
 import time
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -92,11 +93,12 @@ class CheckpointFile:
         self.path, self.solver, self.judge = path, solver, judge
         self.wait = CHECKPOINT_SECONDS
         self.saved = time.perf_counter()
-        self.is_restored = False
+        self.is_restored = self.has_warned = False
 
     def restore(self, run: Run) -> None:
         """Bring `run` and the judge to where the file is, if it is there."""
         if not self.path.exists():
+            self._check_place()
             return
         record = read_run(self.path, run.problem, self.solver)
         try:
@@ -130,20 +132,43 @@ class CheckpointFile:
             self.save(run)
 
     def save(self, run: Run) -> None:
-        """Write the file; a run that has not begun has nothing to keep."""
+        """Write the file; a run that has not begun has nothing to keep.
+
+        A full disk is no reason to lose what is in memory: the run goes on, and the next time is tried again.
+        """
         if run.iterate is None:
             return
         began = time.perf_counter()
-        write_run(self.path, run.problem, self.solver, RunRecord.of(run, run.iterate, self.judge))
+        try:
+            write_run(self.path, run.problem, self.solver, RunRecord.of(run, run.iterate, self.judge))
+        except OSError as error:
+            self._warn_once(error)
         self.saved = time.perf_counter()
         self.wait = max(CHECKPOINT_SECONDS, WRITING_RATIO * (self.saved - began))
+
+    def _warn_once(self, error: OSError) -> None:
+        if not self.has_warned:
+            self.has_warned = True
+            warnings.warn(
+                f"checkpoint {str(self.path)!r} could not be written: {error.strerror or error}. The run goes on and "
+                "tries again; what was in the file before is still there.",
+                RuntimeWarning,
+                stacklevel=5,
+            )
+
+    def _check_place(self) -> None:
+        """Before the work, so that nothing is lost to a place that cannot take it."""
+        if not self.path.absolute().parent.is_dir():
+            raise CheckpointError(
+                f"checkpoint must be a file in an existing folder, got {str(self.path)!r}. Make the folder first."
+            )
 
 
 def write_run(path: Path, problem: KMeansSDP, solver: Solver, record: RunRecord) -> None:
     """Write the state of a run and what it belongs to."""
     encoder = Encoder()
     state = encoder.encode(record, "the state of the run")
-    header = {"problem": fingerprint(problem), "solver": repr(solver), "state": state}
+    header = {"problem": fingerprint(problem), "solver": _name(solver), "state": state}
     write_archive(path, CHECKPOINT, header, encoder.arrays)
 
 
@@ -154,7 +179,7 @@ def read_run(path: Path, problem: KMeansSDP, solver: Solver) -> RunRecord:
         found = {name: header[name] for name in ("problem", "solver", "state")}
     except (KeyError, TypeError) as error:
         raise _not_a_run(path) from error
-    for name, here in (("problem", fingerprint(problem)), ("solver", repr(solver))):
+    for name, here in (("problem", fingerprint(problem)), ("solver", _name(solver))):
         if found[name] != here:
             raise CheckpointError(
                 f"checkpoint must belong to this {name}, got {str(path)!r} of another one. "
@@ -167,6 +192,11 @@ def read_run(path: Path, problem: KMeansSDP, solver: Solver) -> RunRecord:
     if not isinstance(record, RunRecord):
         raise _not_a_run(path)
     return record
+
+
+def _name(solver: Solver) -> str:
+    """What must be the same for a run to go on: other settings, such as those for another tolerance, may take over."""
+    return type(solver).__qualname__
 
 
 def _not_a_run(path: Path) -> CheckpointError:

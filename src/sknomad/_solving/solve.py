@@ -59,8 +59,9 @@ def solve(
     checkpoint : path, optional
         File that keeps the state of the run. It is renewed now and then and at the end; where it exists, the run
         goes on from it with the same steps as if it had never stopped. Its bounds are not believed but proven again,
-        from the point and the last multiplier in it, and may be a little looser at first than they were. A damaged
-        file, or one of another problem, is refused.
+        from the point and the last multiplier in it, and may be a little looser at first than they were. `tol` and the
+        settings of the solver may change in between. A damaged file, or one of another problem or kind of solver, is
+        refused. Where the file cannot be written the run warns once, goes on, and tries again later.
 
     Returns
     -------
