@@ -249,3 +249,54 @@ def test_import_pulls_in_no_extra():
     extras = ("matplotlib", "torch", "cvxpy", "jinja2", "pooch", "anndata")
     code = f"import sys, sknomad; print([m for m in {extras} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout.strip() == "[]"
+
+
+@pytest.fixture
+def no_fit(monkeypatch):
+    def fit(*_):
+        raise AssertionError("the work was begun")
+
+    monkeypatch.setattr("sknomad._command.fit.NOMAD.fit", fit)
+
+
+def test_places_are_checked_before_the_work(capsys, rings, tmp_path, no_fit):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "thesis.txt").write_text("precious")
+    missing, within_a_file = tmp_path / "missing" / "file", rings / "file"
+    for option, places in {
+        "--save": [tmp_path / "folder", missing, within_a_file, rings],
+        "--certificate": [tmp_path / "folder", missing, within_a_file, rings],
+        "--out": [rings, within_a_file, tmp_path / "full"],
+    }.items():
+        for place in places:
+            code, text, err = run(capsys, "fit", rings, "--label-column", "ring", option, place)
+            assert (code, text) == (1, ""), (option, place)
+            assert f"{option} must" in err
+    code, _, err = run(capsys, "fit", rings, "--save", tmp_path / "a", "--certificate", tmp_path / "a")
+    assert code == 1
+    assert "--certificate must" in err
+
+
+@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a folder that may not be written to")
+def test_folders_that_may_not_be_written_to_are_refused(capsys, rings, tmp_path, no_fit):
+    locked = tmp_path / "locked"
+    locked.mkdir(mode=0o500)
+    for option in ("--save", "--certificate", "--out"):
+        code, _, err = run(capsys, "fit", rings, "--label-column", "ring", option, locked / "file")
+        assert code == 1
+        assert f"{option} must" in err
+
+
+def test_a_result_that_cannot_be_written_is_still_shown(capsys, rings, tmp_path, monkeypatch):
+    def no_space(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(_report, "_write_points", no_space)
+    model = tmp_path / "model"
+    arguments = ["fit", rings, "-K", 16, "--label-column", "ring", "--out", tmp_path / "out", "--save", model]
+    code, text, err = run(capsys, *arguments)
+    assert code == 1
+    assert "No space left" in err
+    assert "manifolds     2 (points: 30, 30)" in text
+    assert model.exists()

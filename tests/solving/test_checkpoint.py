@@ -1,6 +1,7 @@
 """Checkpoints: a killed run goes on to the same answer; anything but an intact file is refused. Memory likewise."""
 
 import dataclasses
+import errno
 import os
 import signal
 import subprocess
@@ -60,7 +61,7 @@ def test_finished_run_is_read_back(tmp_path):
     assert again.is_certified
     assert again.n_iter == solution.n_iter
     assert again.certificate == solution.certificate
-    assert np.array_equal(again.Q, solution.Q)
+    assert np.abs(again.Q - solution.Q).max() <= 1e-15  # made feasible anew: the last bits may differ
 
 
 CHILD = """
@@ -137,7 +138,7 @@ def test_pickles_are_refused(tmp_path):
 def test_checkpoints_of_earlier_versions_say_so(tmp_path):
     path = tmp_path / "run.ckpt"
     path.write_bytes(b"sknomad-checkpoint-1\n" + bytes(32) + b"PK whatever it held")
-    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 3 on\. Delete it"):
+    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 4 on\. Delete it"):
         solve(make_problem(40, 5), "admm", checkpoint=path)
 
 
@@ -149,8 +150,10 @@ def test_a_million_dense_points_are_refused_before_anything_is_allocated():
 
 def test_no_field_of_a_run_is_lost():
     settings = {"problem", "tol", "keeps_multiplier", "multiplier", "started"}
-    fields = {field.name for field in dataclasses.fields(Run)} - settings
-    assert fields | {"judge"} == {field.name for field in dataclasses.fields(RunRecord)}
+    proven_again, as_columns = {"lower", "upper", "grade"}, {"rows"}
+    fields = {field.name for field in dataclasses.fields(Run)} - settings - proven_again - as_columns
+    kept = {field.name for field in dataclasses.fields(RunRecord)}
+    assert fields | {"judge", "trace", "upper_was_known"} == kept
 
 
 def test_memory_is_compared_where_the_solver_computes(monkeypatch):
@@ -176,3 +179,56 @@ def test_forecast_grows_as_it_should():
     assert forecast(large, ADMM()) == 4 * forecast(small, ADMM())
     assert forecast(large, SoftAssignment()) == 2 * forecast(small, SoftAssignment())
     assert 0 < free_memory() <= total_memory()
+
+
+class FullDisk:
+    """Writes nothing until there is room again."""
+
+    def __init__(self, monkeypatch, failures):
+        self.failures, self.calls, self.write = failures, 0, checkpoint.write_archive
+        monkeypatch.setattr(checkpoint, "write_archive", self)
+
+    def __call__(self, *arguments):
+        self.calls += 1
+        if self.calls <= self.failures:
+            raise OSError(errno.ENOSPC, "No space left on device")
+        self.write(*arguments)
+
+
+@pytest.mark.parametrize("failures", [2, 10**6])
+def test_a_full_disk_is_said_once_and_ends_nothing(tmp_path, monkeypatch, often, failures):
+    problem, path = make_problem(40, 5), tmp_path / "run.ckpt"
+    expected, disk = solve(problem, "admm", tol=1e-4), FullDisk(monkeypatch, failures)
+    with pytest.warns(RuntimeWarning, match=r"checkpoint .*run\.ckpt' could not be written: No space left") as said:
+        solution = solve(problem, "admm", tol=1e-4, checkpoint=path)
+    assert len(said) == 1
+    assert solution.certificate == expected.certificate
+    assert disk.calls > 2
+    assert path.exists() == (failures == 2)
+
+
+def test_place_of_a_checkpoint_is_checked_before_the_first_step(tmp_path):
+    steps = []
+    for path in (tmp_path / "missing" / "run.ckpt", tmp_path):
+        with pytest.raises(CheckpointError, match="checkpoint must"):
+            solve(make_problem(40, 5), "admm", checkpoint=path, callback=steps.append)
+    assert not steps
+
+
+@pytest.mark.parametrize(("first", "then"), [(1e-2, 1e-3), (1e-3, 1e-5), (1e-5, 1e-2)])
+@pytest.mark.parametrize("n", [60, 420])
+def test_another_tolerance_goes_on_from_the_same_file(tmp_path, n, first, then):
+    problem, path = make_problem(n, 6), tmp_path / "run.ckpt"
+    before = solve(
+        problem, tol=first, max_iter=300, checkpoint=path, callback=lambda progress: progress.iteration == 30
+    )
+    after = solve(problem, tol=then, checkpoint=path)
+    assert after.is_certified
+    assert after.n_iter >= before.n_iter
+    assert after.certificate.gap <= then
+
+
+def test_other_settings_of_the_same_solver_go_on(tmp_path):
+    problem, path = make_problem(60, 6), tmp_path / "run.ckpt"
+    solve(problem, ADMM(), checkpoint=path, callback=lambda progress: progress.iteration == 12)
+    assert solve(problem, ADMM(relaxation=1.2, penalty=2.0), checkpoint=path).n_iter > 12

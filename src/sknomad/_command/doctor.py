@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import platform
 from dataclasses import asdict, dataclass
 
 from .._numerics.memory import free_memory, total_memory
 from .._version import __version__, installed_version
-from .command import DONE, Commands
+from .command import DONE, Commands, as_json, show
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat", "psutil", "threadpoolctl")
 EXTRAS = {
@@ -31,7 +30,7 @@ def add_doctor(commands: Commands) -> None:
 
 def _doctor(options: argparse.Namespace) -> int:
     facts = examine()
-    print(json.dumps(asdict(facts), indent=2) if options.json else describe(facts))
+    show(as_json(asdict(facts)) if options.json else describe(facts))
     return DONE
 
 

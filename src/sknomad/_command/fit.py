@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 from .. import NOMAD, Status
 from .._program.inputs import METRICS
 from ..solvers import SOLVERS
-from .command import DONE, INTERRUPTED, NOT_PROVEN, Commands, say
+from .command import DONE, FAILED, INTERRUPTED, NOT_PROVEN, Commands, as_json, say, show
 from .progress_bar import GapBar
-from .report import check_out, describe, summarise, write_run
+from .report import Summary, check_file_place, check_out, describe, summarise, write_run
 from .table_file import read_table
 
 
@@ -42,7 +42,7 @@ def add_demo(commands: Commands) -> None:
         "demo", help="two entangled spirals, solved and proven", description="Two entangled spirals, solved and proven."
     )
     # What only `fit` asks for.
-    demo.set_defaults(run=_demo, K=64, metric="euclidean", solver="auto", save=None, certificate=None)
+    demo.set_defaults(run=_demo, file=None, K=64, metric="euclidean", solver="auto", save=None, certificate=None)
     _add_solve_options(demo)
 
 
@@ -74,12 +74,28 @@ def _check_places(options: argparse.Namespace) -> None:
     """Before the work, so that no result is lost to a place that cannot take it."""
     if options.out is not None:
         check_out(options.out, overwrite=options.overwrite)
-    for name, path in (("save", options.save), ("certificate", options.certificate)):
-        if path is not None and not path.resolve().parent.is_dir():
-            raise ValueError(f"--{name} must name a file in an existing folder, got {str(path)!r}.")
+    taken = [] if options.file is None else [options.file.resolve()]
+    for option, path in (("--save", options.save), ("--certificate", options.certificate)):
+        if path is None:
+            continue
+        check_file_place(path, option)
+        if path.resolve() in taken:
+            raise ValueError(f"{option} must name a file of its own, got {str(path)!r}. Name another place.")
+        taken.append(path.resolve())
 
 
 def _run(options: argparse.Namespace, X: NDArray[np.number], truth: NDArray[np.int64] | NDArray[np.str_] | None) -> int:
+    model = _fitted_model(options, X)
+    summary = summarise(model, truth)
+    all_written = _write_all(options, model, summary, X)
+    show(as_json(summary) if options.json else describe(summary))
+    if not all_written:
+        return FAILED
+    return {Status.CERTIFIED: DONE, Status.INTERRUPTED: INTERRUPTED}.get(model.solution_.status, NOT_PROVEN)
+
+
+def _fitted_model(options: argparse.Namespace, X: NDArray[np.number]) -> NOMAD:
+    """Also of a fit that was interrupted, if it has an answer by then."""
     with GapBar() as bar:
         model = NOMAD(
             options.K,
@@ -89,17 +105,33 @@ def _run(options: argparse.Namespace, X: NDArray[np.number], truth: NDArray[np.i
             max_seconds=options.max_seconds,
             grade="verified" if options.verify else "eigen",
             callback=bar.update,
-        ).fit(X)
-    summary = summarise(model, truth)
-    if options.out is not None:
-        paths = write_run(options.out, model, summary, X, overwrite=options.overwrite)
-        say(f"Wrote {', '.join(path.name for path in paths)} to {options.out}.")
-    for path, write in ((options.save, model.save), (options.certificate, model.solution_.save_certificate)):
-        if path is not None:
+        )
+        try:
+            return model.fit(X)
+        except KeyboardInterrupt:
+            if "labels_" not in vars(model):
+                raise
+            return model
+
+
+def _write_all(options: argparse.Namespace, model: NOMAD, summary: Summary, X: NDArray[np.number]) -> bool:
+    """Write whatever was asked for; a place that fails is said and does not keep the others from being written."""
+    writers: list[tuple[Path | None, Callable[[Path], object]]] = [
+        (options.out, lambda out: write_run(out, model, summary, X, overwrite=options.overwrite)),
+        (options.save, model.save),
+        (options.certificate, model.solution_.save_certificate),
+    ]
+    all_written = True
+    for path, write in writers:
+        if path is None:
+            continue
+        try:
             write(path)
             say(f"Wrote {path}.")
-    print(json.dumps(summary, indent=2) if options.json else describe(summary))
-    return {Status.CERTIFIED: DONE, Status.INTERRUPTED: INTERRUPTED}.get(model.solution_.status, NOT_PROVEN)
+        except OSError as error:
+            say(f"sknomad: error: {str(path)!r} could not be written: {error.strerror or error}.")
+            all_written = False
+    return all_written
 
 
 def _number_or_auto(text: str) -> float | str:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
+import os
+import sys
 import warnings
 from collections.abc import Sequence
-from typing import TextIO
+from typing import NoReturn, TextIO
 
 from .._version import __version__
-from .command import FAILED, INTERRUPTED, say
+from .command import DONE, FAILED, INTERRUPTED, printable, say
 from .doctor import add_doctor
 from .fit import add_demo, add_fit
 from .reproduce import add_reproduce
@@ -35,12 +38,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
     opening         Opening: a knot and two spirals...
     0
     """
+    try:
+        try:
+            return _run(arguments)
+        finally:
+            sys.stdout.flush()  # here, where a reader that has gone can be told from an error
+    except BrokenPipeError:
+        _write_no_more()
+        return DONE
+
+
+def _run(arguments: Sequence[str] | None) -> int:
     options = _parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
             warnings.showwarning = _show_warning
             warnings.simplefilter("always")
             return int(options.run(options))
+    except BrokenPipeError:
+        raise
     except (ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError) as error:
         say(f"sknomad: error: {_one_line(error)}")
         return FAILED
@@ -49,8 +65,24 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED
 
 
+def _write_no_more() -> None:
+    """Let nothing more reach a pipe that nobody reads, not even what Python writes when it ends."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        with contextlib.suppress(OSError, ValueError):  # a stream of a test has no number
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+class _Parser(argparse.ArgumentParser):
+    """A parser that repeats nothing in its messages that could be a command to a terminal."""
+
+    def error(self, message: str) -> NoReturn:
+        super().error(printable(message))
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser: argparse.ArgumentParser = _Parser(
         prog="sknomad",
         description="Separate and unroll the manifolds hidden in data, with a proof of how good the answer is.",
         epilog="Exit codes: 0 certified, 1 error, 2 usage, 3 finished without reaching the tolerance, 130 interrupted.",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import json
 import math
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import NotRequired, TypedDict
@@ -14,6 +14,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from .. import NOMAD
 from .._files.atomic import folder_written_whole
+from .command import as_json
 
 
 class Summary(TypedDict):
@@ -83,7 +84,7 @@ def write_run(
     """Write all files of a run into `out`, which appears complete or not at all; return their paths."""
     check_out(out, overwrite=overwrite)
     writers: dict[str, Callable[[Path], None]] = {
-        "summary.json": lambda path: _write_text(path, json.dumps(summary, indent=2)),
+        "summary.json": lambda path: _write_text(path, as_json(summary)),
         "summary.txt": lambda path: _write_text(path, describe(summary)),
         "points.csv": lambda path: _write_points(path, model),
         "affinity.npz": lambda path: np.savez_compressed(path, Q=model.affinity_),
@@ -97,11 +98,27 @@ def write_run(
 
 
 def check_out(out: Path, *, overwrite: bool) -> None:
-    """Refuse a place that is a file, or a folder with something in it unless told to overwrite."""
+    """Refuse a place that is a file or cannot be made, or a folder with something in it unless told to overwrite."""
     if out.exists() and not out.is_dir():
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}. Name another place.")
     if out.exists() and any(out.iterdir()) and not overwrite:
         raise ValueError(f"--out must be a new or empty folder, got {str(out)!r}. Pass --overwrite to write into it.")
+    above = next(folder for folder in out.absolute().parents if os.path.lexists(folder))
+    if not above.is_dir() or not _may_write(out if out.exists() else above):
+        raise ValueError(f"--out must be a folder that may be written to, got {str(out)!r}. Name another place.")
+
+
+def check_file_place(path: Path, option: str) -> None:
+    """Refuse a file that cannot be made, naming the option that asks for it."""
+    if path.is_dir():
+        raise ValueError(f"{option} must name a file, got the folder {str(path)!r}. Name a file in it.")
+    folder = path.absolute().parent
+    if not folder.is_dir() or not _may_write(folder):
+        raise ValueError(f"{option} must name a file in an existing folder that may be written to, got {str(path)!r}.")
+
+
+def _may_write(folder: Path) -> bool:
+    return os.access(folder, os.W_OK | os.X_OK)
 
 
 def _write_text(path: Path, text: str) -> None:

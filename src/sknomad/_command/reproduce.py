@@ -14,7 +14,7 @@ from .. import reproduce
 from ..reproduce.registry import check_names
 from ..reproduce.runner import Outcome, State, Step
 from ..reproduce.store import Report, read_report
-from .command import DONE, FAILED, INTERRUPTED, Commands, say
+from .command import DONE, FAILED, INTERRUPTED, Commands, printable, say, show
 from .progress_bar import ERASE_LINE, ProgressBar
 
 VERDICTS = ("holds", "differs", "fails")  # in the order in which they are counted
@@ -41,7 +41,7 @@ def add_reproduce(commands: Commands) -> None:
 
 def _reproduce(options: argparse.Namespace) -> int:
     if options.list:
-        sys.stdout.write(_listing())
+        show(_listing())
         return DONE
     if bool(options.names) == options.all:
         raise ValueError("reproduce must have names of experiments, or --all, or --list. Pass one of them.")
@@ -59,7 +59,7 @@ def _reproduce(options: argparse.Namespace) -> int:
     except KeyboardInterrupt:
         say("sknomad: interrupted; what is finished is kept, and the same command goes on from there.")
         return INTERRUPTED
-    sys.stdout.write(_summary(options.out, outcomes))
+    show(_summary(options.out, outcomes))
     return _exit_code(outcomes, named=not options.all)
 
 
@@ -77,7 +77,7 @@ def _listing() -> str:
         if experiment.only_when_named:
             remark = f"{remark}; only when named".lstrip("; ")
         lines.append(f"{name:<16}{experiment.title:<44}{remark}".rstrip())
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _summary(out: Path, outcomes: list[Outcome]) -> str:
@@ -88,7 +88,7 @@ def _summary(out: Path, outcomes: list[Outcome]) -> str:
     lines = [_line(report) for report in reports]
     lines.append("claims: " + ", ".join(f"{total[word]} {word}" for word in VERDICTS))
     lines.append(f"page: {out / 'index.html'}")
-    return "\n".join(lines) + "\n"
+    return "\n".join(lines)
 
 
 def _line(report: Report) -> str:
@@ -142,7 +142,7 @@ class ExperimentsBar(ProgressBar):
             text += f": {' '.join(outcome.reason.split())}"
         elif outcome.state is State.COMPUTED:
             text += f" in {outcome.seconds:.1f} s, {_duration(self.seconds_left(step, 1.0))} left"
-        sys.stderr.write((ERASE_LINE if self.is_shown else "") + text + "\n")
+        sys.stderr.write((ERASE_LINE if self.is_shown else "") + printable(text) + "\n")
         sys.stderr.flush()
 
     def seconds_left(self, step: Step, share: float) -> float:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import math
 from pathlib import Path
 
 from .._certificate.upper import GRADES
 from .._program.inputs import METRICS
 from .._solving.certificate_file import Verification, verify_certificate
-from .command import DONE, NOT_PROVEN, Commands
+from .command import DONE, NOT_PROVEN, Commands, as_json, show
 from .table_file import read_table
 
 WORDS = {"inertia": "inertia", "lower_bound": "lower bound", "lower": "lower", "upper": "upper"}
@@ -38,7 +37,7 @@ def add_verify(commands: Commands) -> None:
 def _verify(options: argparse.Namespace) -> int:
     table = read_table(options.file, header=options.header, label_column=options.label_column, key=options.key)
     result = verify_certificate(options.certificate, table.X, metric=options.metric, grade=options.grade)
-    print(json.dumps(summarise(result, len(table.X)), indent=2) if options.json else describe(result, len(table.X)))
+    show(as_json(summarise(result, len(table.X))) if options.json else describe(result, len(table.X)))
     return DONE if result.holds else NOT_PROVEN
 
 

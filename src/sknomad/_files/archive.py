@@ -31,7 +31,9 @@ CHUNK = 2**20
 
 HEADER = "header.json"
 MEMBER = re.compile(r"[A-Za-z0-9_.\-]{1,200}")
-LARGEST_HEADER = 2**28
+# Python's values take many times the bytes of their JSON, an empty list twenty times: bytes and values are counted
+# before any is made. Arrays, histories among them, are not in the header.
+LARGEST_HEADER, MOST_NODES = 2**23, 2**18
 LARGEST_ARRAY_HEADER = 4096
 # Kinds of numbers that mean the same everywhere: truth values, integers, floats of up to 64 bits, text.
 KINDS, LARGEST_ITEM = "biufU", 8
@@ -98,12 +100,22 @@ def write_archive(
 
 def _write_zip(file: IO[bytes], header: Mapping[str, object], arrays: Mapping[str, Array]) -> None:
     with zipfile.ZipFile(file, "w", zipfile.ZIP_STORED) as archive:
-        text = json.dumps(header, allow_nan=False)
-        archive.writestr(zipfile.ZipInfo(HEADER, EARLIEST_DATE), text.encode())
+        text = json.dumps(header, allow_nan=False).encode()
+        if not _is_moderate(text):
+            raise ValueError(
+                f"a header must have at most {LARGEST_HEADER} bytes and {MOST_NODES} values, got {len(text)} bytes. "
+                "Shorten names and texts."
+            )
+        archive.writestr(zipfile.ZipInfo(HEADER, EARLIEST_DATE), text)
         for name, array in arrays.items():
             array = portable(array)
             with archive.open(zipfile.ZipInfo(f"{name}.npy", EARLIEST_DATE), "w", force_zip64=True) as member:
                 np.lib.format.write_array(member, array, version=(1, 0), allow_pickle=False)
+
+
+def _is_moderate(header: bytes) -> bool:
+    """Whether JSON can be read at little cost: every value beyond the first follows one of these characters."""
+    return len(header) <= LARGEST_HEADER and sum(map(header.count, (b",", b"[", b"{", b":"))) <= MOST_NODES
 
 
 def portable(array: Array) -> Array:
@@ -176,7 +188,10 @@ def _read_zip(file: IO[bytes], refuse: Callable[[str], FormatError]) -> tuple[He
                     arrays[member.filename.removesuffix(".npy")] = _read_array(archive, member, refuse)
             if archive.getinfo(HEADER).file_size > LARGEST_HEADER:
                 raise refuse("whose header is too long")
-            return json.loads(archive.read(HEADER).decode()), arrays
+            header = archive.read(HEADER)
+            if not _is_moderate(header):
+                raise refuse("whose header is too long")
+            return json.loads(header.decode()), arrays
     except FormatError:
         raise
     # NotImplementedError and RuntimeError: what zipfile says to odd versions and to encryption.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -105,13 +106,13 @@ class Run:
             certificate=self.certificate,
             status=status,
             iterate=self.iterate or Iterate(self.point),
-            trace=_columns(self.rows),
+            trace=columns_of(self.rows),
             n_iter=self.iteration,
             seconds=self.seconds,
         )
 
 
-def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:
+def columns_of(rows: list[dict[str, float]]) -> dict[str, Array]:
     """Rows as equal-length columns; what a row lacks is NaN."""
     names = dict.fromkeys(["iteration", "seconds", "lower", "upper"])
     for row in rows:
@@ -119,3 +120,15 @@ def _columns(rows: list[dict[str, float]]) -> dict[str, Array]:
     columns = {name: np.array([row.get(name, math.nan) for row in rows]) for name in names}
     columns["iteration"] = columns["iteration"].astype(int)
     return columns
+
+
+def rows_of_columns(columns: Mapping[str, Array]) -> list[dict[str, float]]:
+    """What `columns_of` made columns of; numbers that a row lacked are NaN in it.
+
+    Examples
+    --------
+    >>> rows_of_columns(columns_of([{"iteration": 1.0, "seconds": 0.5, "lower": 2.0, "upper": 3.0}]))
+    [{'iteration': 1.0, 'seconds': 0.5, 'lower': 2.0, 'upper': 3.0}]
+    """
+    names = list(columns)
+    return [dict(zip(names, map(float, row), strict=True)) for row in zip(*columns.values(), strict=True)]

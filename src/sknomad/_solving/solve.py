@@ -58,7 +58,10 @@ def solve(
         is also the cheaper, and is what you get.
     checkpoint : path, optional
         File that keeps the state of the run. It is renewed now and then and at the end; where it exists, the run
-        goes on from it exactly as if it had never stopped. A damaged file, or one of another problem, is refused.
+        goes on from it with the same steps as if it had never stopped. Its bounds are not believed but proven again,
+        from the point and the last multiplier in it, and may be a little looser at first than they were. `tol` and the
+        settings of the solver may change in between. A damaged file, or one of another problem or kind of solver, is
+        refused. Where the file cannot be written the run warns once, goes on, and tries again later.
 
     Returns
     -------
@@ -97,6 +100,8 @@ def run_solver(
     if keeper is not None:
         keeper.restore(run)
     steps = solver.iterates(problem, run.iterate) if not problem.is_trivial else _one_step(problem)
+    if keeper is not None:
+        steps = keeper.guarded(steps)
     try:
         status = take_steps(run, steps, judge, limits, callback=callback, keeper=keeper)
     except KeyboardInterrupt:
