@@ -8,7 +8,7 @@ import pytest
 
 from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, certify_kmeans, kmeans_objective, lloyd_iterate, solve
 from sknomad._numerics.arrays import to_numpy
-from sknomad._points.forms import DensePoint, dense
+from sknomad._points.forms import DensePoint
 from sknomad.solvers import ADMM, Auto, BurerMonteiro, ConditionalGradient, SoftAssignment
 from weighted_problems import FORMS, gram_of, infeasibility, random_weights
 
@@ -51,7 +51,7 @@ def test_every_step_is_that_of_repeated_rows(exact_below, repeated):
         if step in (0, 7, 25, 59, 610, 650, 699):
             # The warm subspace is approximate, by another error for another size.
             atol = 1e-9 if exact_below == 400 else 1e-2
-            assert np.allclose((dense(a.point) / spread)[np.ix_(copies, copies)], dense(b.point), atol=atol)
+            assert np.allclose((a.point.dense() / spread)[np.ix_(copies, copies)], b.point.dense(), atol=atol)
             N = (to_numpy(a.multiplier) / spread)[np.ix_(copies, copies)]
             assert np.allclose(N, b.multiplier, atol=atol * np.abs(b.multiplier).max() * 10)
 

@@ -78,7 +78,7 @@ class ProgramJudge:
             _offer(run, point, steps=0)
         N = _current(run).N
         if upper_was_known and (N is not None or run.problem.is_trivial):
-            if not eigenvalues_are_cheap(run.problem, N):
+            if N is not None and not eigenvalues_are_cheap(run.problem, N):
                 run.grade = "verified"
             run.enter_upper(upper_bound(run.problem, N, grade=run.grade, start=self.vectors))
 
