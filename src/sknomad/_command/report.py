@@ -6,7 +6,7 @@ import json
 import math
 from collections.abc import Callable
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -86,7 +86,7 @@ def write_run(
         "summary.json": lambda path: _write_text(path, json.dumps(summary, indent=2)),
         "summary.txt": lambda path: _write_text(path, describe(summary)),
         "points.csv": lambda path: _write_points(path, model),
-        "affinity.npz": lambda path: np.savez_compressed(path, Q=model.affinity_),
+        "affinity.npz": lambda path: np.savez_compressed(path, Q=_affinity(model)),
     }
     if _has_matplotlib():
         writers["overview.png"] = lambda path: _write_figure(path, model, X)
@@ -102,6 +102,11 @@ def check_out(out: Path, *, overwrite: bool) -> None:
         raise ValueError(f"--out must be a folder, got the file {str(out)!r}. Name another place.")
     if out.exists() and any(out.iterdir()) and not overwrite:
         raise ValueError(f"--out must be a new or empty folder, got {str(out)!r}. Pass --overwrite to write into it.")
+
+
+def _affinity(model: NOMAD) -> NDArray[np.float64]:
+    """``Q``, dense: the command never asks for a sparse one."""
+    return cast("NDArray[np.float64]", model.affinity_)
 
 
 def _write_text(path: Path, text: str) -> None:
@@ -121,7 +126,7 @@ def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:
 
     proof = model.certificate_
     text = f"K = {model.K_:g}: {proof.lower:.6g} ≤ optimum ≤ {proof.upper:.6g}, proven gap {proof.gap:.1e}"
-    figure = plot.overview(X, model.affinity_, model.labels_, model.embedding_, text, trace=model.solution_.trace)
+    figure = plot.overview(X, _affinity(model), model.labels_, model.embedding_, text, trace=model.solution_.trace)
     figure.savefig(path)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
@@ -19,16 +19,21 @@ from .._files.records import saved
 from .._manifolds.choice import SAME, Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.linkage import LinkageTree, linkage_tree
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, Data
 from .._numerics.validation import check_choice, check_integer, check_K
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.loop import Callback
 from .._solving.options import SolveOptions
 from .._solving.run_state import Progress
 from .._solving.solution import Solution
 from ..metrics import hardness
+from ..solvers import Solver
 from .fitted import PlacesNewPoints
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -121,17 +126,17 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
 
     def __init__(
         self,
-        schedule: Any = "auto",
+        schedule: str | Iterable[float] = "auto",
         *,
         n_clusters: int | None = None,
         n_components: int = 2,
-        solver: Any = "auto",
+        solver: str | Solver = "auto",
         metric: str = "euclidean",
         tol: float = 1e-3,
         max_iter: int = 5000,
         max_seconds: float | None = None,
         grade: str = "eigen",
-        callback: Any = None,
+        callback: Callback | None = None,
     ):
         self.schedule = schedule
         self.n_clusters = n_clusters
@@ -144,7 +149,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self.grade = grade
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> MultiLayerNOMAD:
+    def fit(self, X: Data, y: object = None) -> MultiLayerNOMAD:
         """Solve all layers for `X`.
 
         Parameters
@@ -186,11 +191,11 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self._n_features_out = n_components
         return self
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Data, y: object = None) -> Array:
         """Fit to `X` and return `embedding_`."""
         return self.fit(X).embedding_
 
-    def fit_predict(self, X: Any, y: Any = None) -> Array:
+    def fit_predict(self, X: Data, y: object = None) -> Array:
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
 
@@ -211,7 +216,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
             gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
         return solutions
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_pairwise
@@ -221,7 +226,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
 class _Watch:
     """A callback that remembers whether it asked to stop."""
 
-    def __init__(self, callback: Callable[[Progress], Any] | None):
+    def __init__(self, callback: Callback | None):
         self.callback, self.stopped = callback, False
 
     def __call__(self, progress: Progress) -> bool:
@@ -238,17 +243,17 @@ def halving_schedule(K: float, count: int) -> list[float]:
     return schedule
 
 
-def check_schedule(schedule: Any, n: int) -> list[float]:
+def check_schedule(schedule: Iterable[object], n: int) -> list[float]:
     """`schedule` as a list of valid ``K``, not increasing."""
     try:
-        values = list(schedule)
+        given = list(schedule)
     except TypeError:
         raise TypeError(
             f'schedule must be "auto" or a sequence of numbers, got {schedule!r} of type {type(schedule).__name__}.'
         ) from None
-    if not values:
+    if not given:
         raise ValueError("schedule must have at least one K, got none. Pass for instance [16, 8, 4, 2].")
-    values = [check_K(K, n) for K in values]
+    values = [check_K(K, n) for K in given]
     if any(later > earlier for earlier, later in pairwise(values)):
         raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
     return values
@@ -281,7 +286,7 @@ def _layer(solution: Solution, tree: LinkageTree) -> Layer:
     return Layer(solution.problem.K, solution.Q, solution.certificate, labels, int(labels.max()) + 1)
 
 
-def _check_count(value: Any, n: int) -> int:
+def _check_count(value: object, n: int) -> int:
     count = check_integer(value, "n_clusters", 1)
     if count > n:
         raise ValueError(f"n_clusters must be at most n_samples={n}, got {count}.")
