@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Callable
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +87,7 @@ def write_run(
         "summary.json": lambda path: _write_text(path, as_json(summary)),
         "summary.txt": lambda path: _write_text(path, describe(summary)),
         "points.csv": lambda path: _write_points(path, model),
-        "affinity.npz": lambda path: np.savez_compressed(path, Q=model.affinity_),
+        "affinity.npz": lambda path: np.savez_compressed(path, Q=_affinity(model)),
     }
     if _has_matplotlib():
         writers["overview.png"] = lambda path: _write_figure(path, model, X)
@@ -121,6 +121,11 @@ def _may_write(folder: Path) -> bool:
     return os.access(folder, os.W_OK | os.X_OK)
 
 
+def _affinity(model: NOMAD) -> NDArray[np.float64]:
+    """``Q``, dense: the command never asks for a sparse one."""
+    return cast("NDArray[np.float64]", model.affinity_)
+
+
 def _write_text(path: Path, text: str) -> None:
     path.write_text(text + "\n", encoding="utf-8")
 
@@ -138,7 +143,7 @@ def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:
 
     proof = model.certificate_
     text = f"K = {model.K_:g}: {proof.lower:.6g} ≤ optimum ≤ {proof.upper:.6g}, proven gap {proof.gap:.1e}"
-    figure = plot.overview(X, model.affinity_, model.labels_, model.embedding_, text, trace=model.solution_.trace)
+    figure = plot.overview(X, _affinity(model), model.labels_, model.embedding_, text, trace=model.solution_.trace)
     figure.savefig(path)
 
 

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TypeVar
 
+from .._numerics.arrays import Data
+from .._solving.loop import Callback
 from .._solving.run_state import Progress
+
+Method = TypeVar("Method", bound=Callable[..., object])
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupportMixin
@@ -16,15 +20,12 @@ except ImportError:  # scikit-learn before 1.9 has no callbacks
     class CallbackSupportMixin:  # type: ignore[no-redef]
         """Stands in for scikit-learn's class of this name, and adds nothing."""
 
-    def with_callbacks(method: Any) -> Any:
+    def with_callbacks(method: Method) -> Method:
         """Stands in for scikit-learn's decorator of this name: the method as it is."""
         return method
 
 
-Listener = Callable[[Progress], Any]
-
-
-def listen(*listeners: Listener | None) -> Listener | None:
+def listen(*listeners: Callback | None) -> Callback | None:
     """One callback that tells all listeners and asks to stop when one of them does; None if there are none."""
     present = [listener for listener in listeners if listener is not None]
     if len(present) <= 1:
@@ -36,11 +37,12 @@ class LineWriter:
     """One line on stderr whenever a bound has moved."""
 
     def __init__(self, name: str):
-        self.name, self.seen = name, (None, None)
+        self.name = name
+        self.seen: tuple[float, float] | None = None  # bounds of the last line
 
     def __call__(self, progress: Progress) -> None:
         """Write a line if there is something new to say."""
-        bounds: Any = (progress.lower, progress.upper)
+        bounds = (progress.lower, progress.upper)
         if bounds == self.seen:
             return
         self.seen = bounds
@@ -53,7 +55,7 @@ class LineWriter:
 class FitTask:
     """A fit as scikit-learn's callbacks see it: one task, with a subtask for every step of the solver."""
 
-    def __init__(self, estimator: Any, X: Any, max_iter: int):
+    def __init__(self, estimator: object, X: Data, max_iter: int):
         self.estimator, self.X = estimator, X
         self.context = None
         if hasattr(estimator, "_init_callback_context"):
@@ -61,7 +63,7 @@ class FitTask:
             self.context.call_on_fit_task_begin(estimator=estimator, X=X)
 
     @property
-    def listener(self) -> Listener | None:
+    def listener(self) -> Callback | None:
         """What `solve` should call; None where nobody listens."""
         return self._step if self.context is not None and hasattr(self.estimator, "_skl_callbacks") else None
 

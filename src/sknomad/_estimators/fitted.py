@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.new_points import Extension, indicator
-from .._numerics.arrays import Array, given_template, like_given, to_numpy
+from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, like_given, to_numpy
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_distances
 from .._points.mixed import MixedPoint
@@ -29,7 +29,7 @@ class PlacesNewPoints(TransformerMixin):
     _n_features_out: int
     _extension: Extension  # how new points are placed
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Data) -> Array:
         """Coordinates of points, each by itself: those of training points are their `embedding_`.
 
         Parameters
@@ -45,7 +45,7 @@ class PlacesNewPoints(TransformerMixin):
         _, coordinates = self._place(X, "transform")
         return like_given(coordinates[:, : self._n_features_out], given_template(X))
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Data) -> Array:
         """Manifold, or cluster, of each point, as in `labels_`: the one with most of the weight of its row of ``Q``.
 
         Parameters
@@ -64,7 +64,7 @@ class PlacesNewPoints(TransformerMixin):
     def _is_pairwise(self) -> bool:
         return self.metric in METRICS[1:]
 
-    def _place(self, X: Any, method: str) -> tuple[Array, Array]:
+    def _place(self, X: Data, method: str) -> tuple[Array, Array]:
         """Label and coordinates of points, for the `method` that asks."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
@@ -85,7 +85,7 @@ class FittedManifolds(PlacesNewPoints):
     _names: list[int]  # label of each connected component
     _groups: Groups | None  # where points have weights or are equal
 
-    def geodesic_distances(self, indices: Any = None) -> Array:
+    def geodesic_distances(self, indices: int | Sequence[int] | Array | None = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
 
         An edge is ``Q_ii + Q_jj - 2 Q_ij`` long, the squared distance of two rows of a root of ``Q``: small steps are
@@ -106,7 +106,7 @@ class FittedManifolds(PlacesNewPoints):
         return like_given(distances, given_template(self.labels_))
 
     @property
-    def affinity_(self) -> Any:
+    def affinity_(self) -> Table:
         """The feasible ``Q``, dense, or the entries of ``Q`` that connect points as a CSR matrix."""
         check_is_fitted(self)
         if self.affinity == "sparse":
@@ -127,7 +127,7 @@ class FittedManifolds(PlacesNewPoints):
         shares = self._point.product(roots * columns) / roots
         return like_given(self._groups.given(shares, 0.0), given_template(self.labels_))
 
-    def _support(self) -> Any:
+    def _support(self) -> Sparse:
         """The entries of ``Q`` that connect points."""
         return self._given(support(self._plain(self._point.unmixed), self.threshold))
 
@@ -135,11 +135,11 @@ class FittedManifolds(PlacesNewPoints):
         """``Q`` of single points."""
         return point if self._groups is None else PlainPoint(point, self._groups.roots)
 
-    def _given(self, Q: Any) -> Any:
+    def _given(self, Q: SameTable) -> SameTable:
         """A square matrix of the points given from one of the points of the program."""
         return Q if self._groups is None else self._groups.square(Q, self.K_)
 
-    def _place(self, X: Any, method: str) -> tuple[Array, Array]:
+    def _place(self, X: Data, method: str) -> tuple[Array, Array]:
         check_is_fitted(self)
         check_library(self, X, self.embedding_, method)
         with limited_threads(self.n_threads):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
@@ -18,7 +18,7 @@ from .._files.records import saved
 from .._manifolds.choice import Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.linkage import LinkageTree, linkage_tree
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, Data
 from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
@@ -31,6 +31,9 @@ from ..metrics import hardness
 from ..solvers import Solver
 from .fitted import PlacesNewPoints
 from .schedule import check_schedule, halving_schedule
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -126,7 +129,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
 
     def __init__(
         self,
-        schedule: Any = "auto",
+        schedule: str | Iterable[float] = "auto",
         *,
         n_clusters: int | None = None,
         allow_single_cluster: bool = True,
@@ -151,7 +154,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self.grade = grade
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None) -> MultiLayerNOMAD:
+    def fit(self, X: Data, y: object = None) -> MultiLayerNOMAD:
         """Solve all layers for `X`.
 
         Parameters
@@ -203,11 +206,11 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
             )
         return cut_deepest(trees, count)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Array:
+    def fit_transform(self, X: Data, y: object = None) -> Array:
         """Fit to `X` and return `embedding_`."""
         return self.fit(X).embedding_
 
-    def fit_predict(self, X: Any, y: Any = None) -> Array:
+    def fit_predict(self, X: Data, y: object = None) -> Array:
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
 
@@ -228,7 +231,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
             gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
         return solutions
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_pairwise
@@ -238,7 +241,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
 class _Watch:
     """A callback that remembers whether it asked to stop."""
 
-    def __init__(self, callback: Callable[[Progress], Any] | None):
+    def __init__(self, callback: Callback | None):
         self.callback, self.stopped = callback, False
 
     def __call__(self, progress: Progress) -> bool:
@@ -263,7 +266,7 @@ def _layer(solution: Solution, tree: LinkageTree) -> Layer:
     return Layer(solution.problem.K, solution.Q, solution.certificate, labels, int(labels.max()) + 1)
 
 
-def _check_count(value: Any, n: int) -> int:
+def _check_count(value: object, n: int) -> int:
     count = check_integer(value, "n_clusters", 1)
     if count > n:
         raise ValueError(f"n_clusters must be at most n_samples={n}, got {count}.")

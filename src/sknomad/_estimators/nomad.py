@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
 from .._certificate.iterate import Iterate
@@ -13,19 +14,23 @@ from .._files.models import Saveable
 from .._manifolds.choice import Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.order import find_order
-from .._numerics.arrays import CAN_DISPATCH, Array, Table, given_template, like_given
+from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.threads import limited_threads
-from .._numerics.validation import check_choice, check_integer, check_K, check_real
+from .._numerics.validation import Seed, check_choice, check_integer, check_K, check_real
 from .._points.components import find_manifolds, name_manifolds
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.loop import Callback
 from .._solving.options import SolveOptions
 from .._solving.solution import Solution
-from ..solvers import configured, takes_weights
+from ..solvers import Solver, configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from .fitted import FittedManifolds
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")
@@ -134,10 +139,10 @@ class NOMAD(
 
     def __init__(
         self,
-        K: Any = "auto",
+        K: float | str = "auto",
         *,
         n_components: int = 2,
-        solver: Any = "auto",
+        solver: str | Solver = "auto",
         metric: str = "euclidean",
         tol: float = 1e-3,
         threshold: float = 1e-2,
@@ -150,8 +155,8 @@ class NOMAD(
         warm_start: bool = False,
         device: str = "auto",
         n_threads: int | None = None,
-        random_state: Any = 0,
-        callback: Any = None,
+        random_state: Seed = 0,
+        callback: Callback | None = None,
         verbose: int = 0,
     ):
         self.K = K
@@ -174,7 +179,7 @@ class NOMAD(
         self.verbose = verbose
 
     @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> NOMAD:
+    def fit(self, X: Data, y: object = None, sample_weight: ArrayLike | None = None) -> NOMAD:
         """Solve the program for `X`.
 
         Parameters
@@ -238,11 +243,11 @@ class NOMAD(
         self.is_closed_ = like_given(is_closed, template)
         self._n_features_out = self.n_components
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_transform(self, X: Data, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Fit to `X` and return `embedding_`."""
         return self.fit(X, sample_weight=sample_weight).embedding_
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
+    def fit_predict(self, X: Data, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
@@ -275,7 +280,7 @@ class NOMAD(
     def _line_writer(self) -> LineWriter | None:
         return LineWriter(type(self).__name__) if self.verbose else None
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self._is_pairwise

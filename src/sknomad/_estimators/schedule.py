@@ -16,17 +16,17 @@ def halving_schedule(K: float, count: int) -> list[float]:
     return schedule
 
 
-def check_schedule(schedule: Iterable[float], n: int) -> list[float]:
+def check_schedule(schedule: Iterable[object], n: int) -> list[float]:
     """`schedule` as a list of valid ``K``, not increasing."""
     try:
-        values = list(schedule)
+        given = list(schedule)
     except TypeError:
         raise TypeError(
             f'schedule must be "auto" or a sequence of numbers, got {schedule!r} of type {type(schedule).__name__}.'
         ) from None
-    if not values:
+    if not given:
         raise ValueError("schedule must have at least one K, got none. Pass for instance [16, 8, 4, 2].")
-    values = [check_K(K, n) for K in values]
+    values = [check_K(K, n) for K in given]
     if any(later > earlier for earlier, later in pairwise(values)):
         raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
     return values

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import minimize_scalar
 
 from .._certificate.iterate import Iterate
 from .._certificate.upper import eigenvalues_are_cheap, upper_bound
-from .._numerics.arrays import UNIT_ROUNDOFF, Array
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data
 from .._points.forms import SoftPoint
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
@@ -25,7 +25,7 @@ SMALLEST_SHARE, LARGEST_SHARE = 1e-3, 2.0
 COARSE_LOOKS, FINE_LOOKS = 10, 12
 
 
-def kmeans_objective(X: Any, labels: Any) -> float:
+def kmeans_objective(X: Data | Gram, labels: ArrayLike) -> float:
     """Inertia of a clustering: the sum of squared distances of the points to their cluster's mean.
 
     It equals ``tr D - <D, Q>`` with ``Q`` the `assignment_matrix` of the labels.
@@ -86,7 +86,7 @@ def inertia_bound(gram: Gram, upper: float) -> float:
     return max(0.0, gram.trace - rounding - upper)
 
 
-def assignment_matrix(labels: Any) -> Array:
+def assignment_matrix(labels: ArrayLike) -> Array:
     """The ``Q`` of a hard clustering: ``Q_ij = 1/|C|`` where i and j share the cluster C, else 0.
 
     It is feasible for ``K`` = the number of clusters, and a projection: ``Q Q = Q``.
@@ -111,7 +111,7 @@ def assignment_matrix(labels: Any) -> Array:
     return (V / V.sum(axis=0)) @ V.T
 
 
-def lloyd_iterate(problem: KMeansSDP, labels: Any, *, multiplier: float | None = None) -> Iterate:
+def lloyd_iterate(problem: KMeansSDP, labels: ArrayLike, *, multiplier: float | None = None) -> Iterate:
     """A clustering, for instance Lloyd's, as an iterate: to be judged as it is, or to start a solver from.
 
     Its point is the `assignment_matrix`. Its dual guess comes from the row multipliers
@@ -163,19 +163,19 @@ def _best_share(bound: Callable[[float], float]) -> float:
     grid = np.linspace(math.log(SMALLEST_SHARE), math.log(LARGEST_SHARE), COARSE_LOOKS)
     best = int(np.argmin([bound(math.exp(x)) for x in grid]))
     around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, COARSE_LOOKS - 1)]))
-    answer: Any = minimize_scalar(
+    answer = minimize_scalar(
         lambda x: bound(math.exp(x)), bounds=around, method="bounded", options={"maxiter": FINE_LOOKS}
     )
     return math.exp(answer.x)
 
 
-def memberships(labels: Any, n: int | None = None) -> Array:
+def memberships(labels: ArrayLike, n: int | None = None) -> Array:
     """Labels as a matrix of zeros and ones, one column per cluster in the order of their labels."""
-    labels = np.asarray(labels)
-    if labels.ndim != 1 or labels.size == 0 or (n is not None and labels.size != n):
+    given = np.asarray(labels)
+    if given.ndim != 1 or given.size == 0 or (n is not None and given.size != n):
         rule = "one label per point" if n is None else f"{n} labels, one per point"
-        raise ValueError(f"labels must be {rule}, got shape {labels.shape}. Pass a one-dimensional array.")
-    clusters, index = np.unique(labels, return_inverse=True)
-    V = np.zeros((labels.size, clusters.size))
-    V[np.arange(labels.size), index] = 1.0
+        raise ValueError(f"labels must be {rule}, got shape {given.shape}. Pass a one-dimensional array.")
+    clusters, index = np.unique(given, return_inverse=True)
+    V = np.zeros((given.size, clusters.size))
+    V[np.arange(given.size), index] = 1.0
     return V

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
@@ -14,8 +14,8 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from .._certificate.upper import GRADES
 from .._files.models import Saveable
-from .._numerics.arrays import Array
-from .._numerics.validation import check_choice, check_finite, check_integer, check_real
+from .._numerics.arrays import Array, Data, Table
+from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
@@ -23,9 +23,12 @@ from .._solving.loop import Limits
 from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status
-from ..solvers import SoftAssignment
+from ..solvers import SoftAssignment, Solver
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
 from .proof import KMeansCertificate, check_cuts_option, prove
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 # Soft assignments are rounded to labels, so they need no more accuracy than this.
 SOFT_IMPROVEMENT = 1e-4
@@ -96,11 +99,11 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         tol: float = 1e-3,
         cuts: bool = False,
         n_init: int = 10,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 5000,
         max_seconds: float | None = None,
         grade: str = "eigen",
-        solver: Any = "auto",
+        solver: str | Solver = "auto",
     ):
         self.n_clusters = n_clusters
         self.tol = tol
@@ -112,7 +115,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.grade = grade
         self.solver = solver
 
-    def fit(self, X: Any, y: Any = None) -> CertifiedKMeans:
+    def fit(self, X: Data, y: object = None) -> CertifiedKMeans:
         """Cluster `X` and prove how good the clustering is.
 
         Parameters
@@ -128,11 +131,11 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         K, n_init = check_integer(self.n_clusters, "n_clusters", 1), check_integer(self.n_init, "n_init", 1)
         tol = check_real(self.tol, "tol", 0, 1, "a real number in [0, 1]")
         check_choice(self.grade, "grade", GRADES)
-        X = self._validated(X, reset=True)
-        if X.shape[0] < K:
-            raise ValueError(f"n_clusters must be at most n_samples={X.shape[0]}, got {K}.")
-        check_cuts_option(self.cuts, X.shape[0])
-        random, gram = check_random_state(self.random_state), Gram.from_data(X)
+        table = self._validated(X, reset=True)
+        if table.shape[0] < K:
+            raise ValueError(f"n_clusters must be at most n_samples={table.shape[0]}, got {K}.")
+        check_cuts_option(self.cuts, table.shape[0])
+        random, gram = check_random_state(self.random_state), Gram.from_data(table)
         X_centred = gram.table
         problem = KMeansSDP(gram, K)
 
@@ -150,10 +153,10 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         proof, point, self.n_iter_ = prove(gram, clustering.labels, K, options, cuts=self.cuts, improve=improve)
         if proof.gap > tol:
             improve(point)
-        self._keep(X, clustering, proof)
+        self._keep(table, clustering, proof)
         return self
 
-    def _keep(self, X: Array, clustering: Clustering, proof: KMeansCertificate) -> None:
+    def _keep(self, X: Table, clustering: Clustering, proof: KMeansCertificate) -> None:
         bound = min(proof.lower_bound, clustering.inertia)
         labels = clustering.labels.astype(np.int32)
         is_proven = clustering.inertia - bound <= self.tol * clustering.inertia
@@ -164,29 +167,29 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.cluster_centers_ = cluster_means(X, labels)
         self._n_features_out = len(self.cluster_centers_)
 
-    def predict(self, X: Any) -> Array:
+    def predict(self, X: Data) -> Array:
         """Nearest centre of each row of `X`."""
         return np.argmin(self.transform(X), axis=1).astype(np.int32)
 
-    def transform(self, X: Any) -> Array:
+    def transform(self, X: Data) -> Array:
         """Distances of the rows of `X` to the centres, shape (n_samples, n_clusters)."""
         check_is_fitted(self)
         return euclidean_distances(self._validated(X, reset=False), self.cluster_centers_)
 
-    def score(self, X: Any, y: Any = None) -> float:
+    def score(self, X: Data, y: object = None) -> float:
         """Minus the sum of squared distances of the rows of `X` to their nearest centres."""
         return -float(np.sum(np.min(self.transform(X), axis=1) ** 2))
 
-    def _validated(self, X: Any, *, reset: bool) -> Array:
+    def _validated(self, X: Data, *, reset: bool) -> Table:
         # Two points make a problem; one is enough to be told where it belongs.
-        X = validate_data(
+        table: Table = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=reset,
             ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
-        check_finite(X, "X")
-        return X
+        check_finite(table, "X")
+        return table
 
-    def __sklearn_tags__(self) -> Any:
+    def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags

@@ -6,15 +6,15 @@ import math
 import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from .._certificate.cuts import Multipliers, clustering_upper_bound
 from .._certificate.iterate import Iterate
 from .._certificate.upper import GRADES
 from .._files.records import saved
-from .._numerics.arrays import Array, to_numpy
+from .._numerics.arrays import Array, Data, to_numpy
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
@@ -80,8 +80,8 @@ class KMeansCertificate:
 
 
 def certify_kmeans(
-    X: Any,
-    labels: Any,
+    X: Data | Gram,
+    labels: ArrayLike,
     *,
     n_clusters: int | None = None,
     tol: float = 1e-3,
@@ -139,7 +139,7 @@ def certify_kmeans(
     return prove(gram, labels, K, SolveOptions("auto", tol, max_iter, max_seconds, grade), cuts=cuts)[0]
 
 
-def check_cuts_option(cuts: Any, n: int) -> None:
+def check_cuts_option(cuts: object, n: int) -> None:
     """Refuse anything but True and False, and True for too many points."""
     if not isinstance(cuts, bool | np.bool_):
         raise TypeError(f"cuts must be True or False, got {cuts!r}.")
@@ -149,7 +149,7 @@ def check_cuts_option(cuts: Any, n: int) -> None:
 
 def prove(
     gram: Gram,
-    labels: Any,
+    labels: ArrayLike,
     K: int,
     options: SolveOptions,
     *,

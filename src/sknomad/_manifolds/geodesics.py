@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.csgraph import dijkstra
 
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, Sparse
 from .._points.components import rows_above
 from .._points.point import Point
 
@@ -16,21 +16,22 @@ from .._points.point import Point
 DETOURS = 16
 
 
-def support(point: Point, threshold: float) -> Any:
+def support(point: Point, threshold: float) -> Sparse:
     """The entries of ``Q`` above `threshold` times the largest, as a symmetric CSR matrix, made in row blocks."""
     Q = sp.vstack([rows for _, rows in rows_above(point, threshold)], format="csr")
     return (Q + Q.T) / 2
 
 
-def geodesics(Q: Any, sources: Array | None = None) -> Array:
+def geodesics(Q: Sparse, sources: int | Sequence[int] | Array | None = None) -> Array:
     """Lengths of shortest paths over the nonzero entries of a sparse ``Q``; infinite where no path leads.
 
     An edge is ``Q_ii + Q_jj - 2 Q_ij`` long.
     """
-    return np.asarray(dijkstra(without_detours(edge_lengths(Q)), directed=True, indices=sources))
+    indices = None if sources is None else np.asarray(sources)
+    return np.asarray(dijkstra(without_detours(edge_lengths(Q)), directed=True, indices=indices))
 
 
-def edge_lengths(Q: Any) -> Any:
+def edge_lengths(Q: Sparse) -> Sparse:
     """The CSR matrix of edge lengths; a stored zero is an edge of length zero, between equal rows of ``Q``."""
     diagonal = Q.diagonal()
     graph = Q.tocoo()
@@ -40,7 +41,7 @@ def edge_lengths(Q: Any) -> Any:
     return sp.csr_matrix((lengths, (rows, columns)), shape=Q.shape)
 
 
-def without_detours(graph: Any) -> Any:
+def without_detours(graph: Sparse) -> Sparse:
     """The graph without the edges that two others undercut: no shortest path has one.
 
     Lengths are squared distances, so most edges of a neighbourhood go: on a ring only those to the next points stay.

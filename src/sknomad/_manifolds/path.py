@@ -2,24 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, Data
 from .._numerics.validation import check_choice, check_K
 from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
+from .._solving.loop import Callback
 from .._solving.options import SolveOptions
-from .._solving.run_state import Progress
 from .._solving.solution import Solution
 from ..metrics import active_modes
+from ..solvers import Solver
 from .linkage import linkage_tree
 
 if TYPE_CHECKING:
@@ -90,16 +91,16 @@ class NOMADPath:
 
 
 def nomad_path(
-    X: Any,
-    K_values: Any,
+    X: Data,
+    K_values: Iterable[float],
     *,
-    solver: Any = "auto",
+    solver: str | Solver = "auto",
     metric: str = "euclidean",
     tol: float = 1e-3,
     max_iter: int = 5000,
     max_seconds: float | None = None,
     grade: str = "eigen",
-    callback: Callable[[Progress], Any] | None = None,
+    callback: Callback | None = None,
 ) -> NOMADPath:
     """Solve the program for several ``K``, each started from the solution before.
 
@@ -141,21 +142,21 @@ def nomad_path(
     gram = make_gram(X, metric)
     values = _check_values(K_values, gram.n)
     options = SolveOptions(solver, tol, max_iter, max_seconds, grade)
-    found: list[dict[str, Any]] = []
+    found: list[_Facts] = []
     start: Iterate | None = None
     for K in values:
         solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback)
         found.append(_facts(solution))
         start = warm_start(solution)
-    labels = np.array([facts["labels"] for facts in found])
+    labels = np.array([facts.labels for facts in found])
     same = [adjusted_rand_score(one, other) for one, other in pairwise(labels)]
     return NOMADPath(
         K_values=np.array(values),
-        certificates=[facts["certificate"] for facts in found],
+        certificates=[facts.certificate for facts in found],
         labels=labels,
         n_components=labels.max(axis=1) + 1,
-        active_modes=np.array([facts["modes"] for facts in found]),
-        persistence=np.array([facts["persistence"] for facts in found]),
+        active_modes=np.array([facts.modes for facts in found]),
+        persistence=np.array([facts.persistence for facts in found]),
         stability=np.array([*same, np.nan]),
     )
 
@@ -169,18 +170,23 @@ def warm_start(solution: Solution) -> Iterate | None:
     return None if multiplier is None else Iterate(solution.iterate.point, N=multiplier)
 
 
-def _facts(solution: Solution) -> dict[str, Any]:
+class _Facts(NamedTuple):
+    """What is kept of one solution."""
+
+    certificate: Certificate
+    labels: Array  # (n,)
+    modes: float
+    persistence: float
+
+
+def _facts(solution: Solution) -> _Facts:
     tree = linkage_tree(solution.point.unmixed)
     labels = tree.parts(LINKED)
-    return {
-        "certificate": solution.certificate,
-        "labels": labels,
-        "modes": active_modes(solution.point.dense()),
-        "persistence": tree.persistence(int(labels.max()) + 1),
-    }
+    modes, persistence = active_modes(solution.point.dense()), tree.persistence(int(labels.max()) + 1)
+    return _Facts(solution.certificate, labels, modes, persistence)
 
 
-def _check_values(K_values: Any, n: int) -> list[float]:
+def _check_values(K_values: Iterable[object], n: int) -> list[float]:
     try:
         values = sorted({check_K(K, n) for K in K_values})
     except TypeError as error:

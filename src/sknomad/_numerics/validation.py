@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import numbers
 from collections.abc import Collection
-from typing import Literal, overload
+from typing import Literal, TypeAlias, overload
 
 import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from .arrays import Array, Data, Table, is_sparse
+
+# What users of estimators pass as `random_state`.
+Seed: TypeAlias = int | np.random.RandomState | None
 
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8

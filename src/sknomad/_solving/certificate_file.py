@@ -11,14 +11,14 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from .._certificate.lower import feasible_value, make_feasible
 from .._certificate.upper import GRADES, nonnegative_part, upper_bound
-from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
+from .._files.archive import Archive, FormatError, Header, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, frobenius, is_sparse, to_numpy
 from .._numerics.validation import check_choice
@@ -68,7 +68,7 @@ class Verification:
 class Contents(NamedTuple):
     """What a file holds, beside its claims."""
 
-    header: Mapping[str, Any]
+    header: Header
     arrays: Mapping[str, Array]
     N: Array | None  # (n, n) the multiplier of Q >= 0; None where there is none
 
@@ -107,7 +107,7 @@ def write_solution_certificate(path: str | os.PathLike[str], solution: Solution)
     write_certificate(path, header, arrays | encoder.arrays)
 
 
-def write_certificate(path: str | os.PathLike[str], header: dict[str, Any], arrays: dict[str, Array]) -> None:
+def write_certificate(path: str | os.PathLike[str], header: Header, arrays: dict[str, Array]) -> None:
     """Write claims and what they rest on; numbers that are not known are written as nothing."""
     claimed = {name: value if math.isfinite(value) else None for name, value in header["claimed"].items()}
     write_archive(path, CERTIFICATE, {"sknomad": __version__, **header, "claimed": claimed}, arrays)

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numbers
 from collections.abc import Callable
 
-import numpy as np
 from sklearn.utils import check_random_state
 
 from .._numerics.arrays import Device
-from .._numerics.validation import check_choice
+from .._numerics.validation import Seed, check_choice
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._auto import Auto
@@ -100,9 +99,7 @@ def takes_weights(solver: str | Solver) -> bool:
     return SOLVERS[solver].takes_weights if isinstance(solver, str) else solver.takes_weights
 
 
-def configured(
-    solver: str | Solver, tol: float, device: Device, random_state: int | np.random.RandomState | None
-) -> Solver:
+def configured(solver: str | Solver, tol: float, device: Device, random_state: Seed) -> Solver:
     """A solver chosen by name with the device and the seed that an estimator was given; an object as it is.
 
     Parameters
@@ -139,7 +136,7 @@ def configured(
     return makers.get(solver, SOLVERS[solver])()
 
 
-def _seed(random_state: int | np.random.RandomState | None) -> int:
+def _seed(random_state: Seed) -> int:
     """`random_state` itself where it is a seed, otherwise one drawn from it."""
     try:
         generator = check_random_state(random_state)
