@@ -16,7 +16,9 @@ SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # Distributions whose module has another name.
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "umap-learn": "umap"}
 # Declared though nothing here imports them: CVXPY loads two by name; psutil waits for `_numerics.memory`.
-LOADED_BY_OTHERS = {"clarabel", "scs", "psutil"}
+LOADED_BY_OTHERS = {"clarabel", "scs"}
+# Names that type checkers alone import; mypy brings them.
+FOR_TYPE_CHECKERS = {"typing_extensions"}
 # Extras for those who work on this library; nothing in it may need them.
 FOR_DEVELOPERS = {"bench", "test", "dev"}
 
@@ -41,7 +43,7 @@ def imports_of(node):
 def imported(nodes):
     """Packages of others among what is imported."""
     names = {name.partition(".")[0] for node in nodes for name in imports_of(node)}
-    return names - sys.stdlib_module_names - {"sknomad"}
+    return names - sys.stdlib_module_names - {"sknomad"} - FOR_TYPE_CHECKERS
 
 
 def trees():

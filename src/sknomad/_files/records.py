@@ -65,6 +65,13 @@ def saved(cls: Class) -> Class:
     return cls
 
 
+def _plain(value: bool | int | float | str | None) -> JSON:
+    """What JSON holds itself; numbers that are not finite by their names."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return {"type": "float", "value": repr(value)}
+    return int(value) if isinstance(value, int) and not isinstance(value, bool) else value
+
+
 class Encoder:
     """Turns values into what JSON can hold, and gathers their arrays, each once."""
 
@@ -75,36 +82,35 @@ class Encoder:
 
     def encode(self, value: object, where: str) -> JSON:
         """`value` for JSON; `where` names it in the error for what cannot be saved."""
-        if isinstance(value, np.generic):
-            return {"type": "scalar", "name": self._store(np.asarray(value), value, where)}
-        if value is None or isinstance(value, bool | str):
-            return value
-        if isinstance(value, int):
-            return int(value)
-        if isinstance(value, float):
-            return value if math.isfinite(value) else {"type": "float", "value": repr(value)}
+        if value is None or (isinstance(value, bool | int | float | str) and not isinstance(value, np.generic)):
+            return _plain(value)
         if isinstance(value, Ones | Weighted):
             return self.encode(value.q if isinstance(value, Weighted) else None, where)
         if isinstance(value, enum.Enum) and type(value) in ENUMERATIONS.values():
             return {"type": type(value).__name__.lower(), "name": value.name}
-        if isinstance(value, list | tuple) and type(value) in (
-            list,
-            tuple,
-        ):  # a named tuple would come back as a plain one
-            items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
-            return items if type(value) is list else {"type": "tuple", "items": items}
-        if isinstance(value, Mapping):
-            keys = [self.encode(key, f"a key of {where}") for key in value]
-            return {
-                "type": "dict",
-                "keys": keys,
-                "values": [self.encode(v, f"{where}[{k!r}]") for k, v in value.items()],
-            }
+        # A named tuple would come back as a plain one.
+        if isinstance(value, Mapping) or type(value) in (list, tuple):
+            return self._encode_container(value, where)
+        if isinstance(value, np.generic) or is_sparse(value) or is_array_api_obj(value):
+            return self._encode_numbers(value, where)
         return self._encode_object(value, where)
 
-    def _encode_object(self, value: object, where: str) -> JSON:
-        name = type(value).__name__
+    def _encode_container(self, value: object, where: str) -> JSON:
+        """Lists, tuples and mappings, with what they hold."""
+        if isinstance(value, Mapping):
+            keys = [self.encode(key, f"a key of {where}") for key in value]
+            values = [self.encode(item, f"{where}[{key!r}]") for key, item in value.items()]
+            return {"type": "dict", "keys": keys, "values": values}
+        assert isinstance(value, list | tuple)
+        items = [self.encode(item, f"{where}[{i}]") for i, item in enumerate(value)]
+        return items if isinstance(value, list) else {"type": "tuple", "items": items}
+
+    def _encode_numbers(self, value: object, where: str) -> JSON:
+        """Scalars of NumPy, arrays of any library, text in arrays, sparse matrices."""
+        if isinstance(value, np.generic):
+            return {"type": "scalar", "name": self._store(np.asarray(value), value, where)}
         if is_sparse(value):
+            name = type(value).__name__
             if name not in SPARSE:
                 raise TypeError(
                     f"{where} must be a CSR or CSC matrix to be saved, got {name}. Convert it with tocsr()."
@@ -113,8 +119,11 @@ class Encoder:
             return {"type": "sparse", "class": name, "shape": list(map(int, value.shape)), **parts}
         if isinstance(value, np.ndarray) and value.dtype == object and all(isinstance(x, str) for x in value.flat):
             return {"type": "text", "shape": list(value.shape), "items": list(value.flat)}
-        if is_array_api_obj(value):
-            return {"type": "array", "name": self._store(cast("Array", value), value, where)}
+        return {"type": "array", "name": self._store(cast("Array", value), value, where)}
+
+    def _encode_object(self, value: object, where: str) -> JSON:
+        """One of this library's own objects, by its fields."""
+        name = type(value).__name__
         if type(value) is Gram:
             return self._record(
                 "Gram", {field: getattr(value, field) for field in (*GRAM_FIELDS, *WEIGHT_FIELDS)}, where
