@@ -26,7 +26,8 @@ class UpTo:
 # All eigenvalues for a look at the upper bound, against a few Ritz values and one Cholesky factorisation
 # (case "look").
 ALL_EIGENVALUES = UpTo(cpu=4000, gpu=8000)
-# A full decomposition to suggest the shift of a Cholesky proof, against block iteration (case "suggestion").
+# A full decomposition to suggest the shift of a Cholesky proof, against block iteration (case "suggestion"). On an H200
+# blocks are the faster from 4000 points on; the full one is exact, and a proof then needs no wider margin.
 FULL_FOR_A_PROOF = UpTo(cpu=3000, gpu=8000)
 # A full decomposition at the start of ADMM, and wherever a warm block has become too narrow, against widening that
 # block (case "restart"). It happens once in many steps, so it may cost more than a step.
