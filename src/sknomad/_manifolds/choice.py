@@ -21,7 +21,7 @@ from .._solving.rough import rough_iterate
 from .._solving.solution import Status
 from .._solving.solve import solve
 from ..solvers import ADMM
-from .coarse_points import coarsen
+from .coarse_points import coarsen, counted_points
 from .divisions import gather, gather_told
 from .look import Look, make_look
 from .valley_tree import FEWEST_POINTS
@@ -117,7 +117,7 @@ def choose(
         confidence = _logistic(CONFIDENCE_WHEN_TOLD, strength) if was_found and n_parts > 1 else float(was_found)
     found = int(labels.max()) + 1 if n_parts is None else n_parts
     return Choice(
-        K=coordinates_K(gram.n, found),
+        K=coordinates_K(counted_points(gram), found),
         n_parts=found,
         labels=in_order(labels[groups]),
         confidence=confidence,

@@ -56,6 +56,12 @@ def _repeated(X: Table, weights: Array) -> tuple[Gram, Array]:
     return Gram.from_data(X[np.repeat(np.arange(len(copies)), copies)]), np.cumsum(copies) - copies
 
 
+def counted_points(gram: Gram) -> int:
+    """The number of points, equal ones counted each, where weights are such counts."""
+    weights = _weights(gram)
+    return int(weights.sum()) if np.all(weights == np.round(weights)) else gram.n
+
+
 def _weights(gram: Gram) -> Array:
     """Weights from their roots, whole ones exactly."""
     weights = np.ones(gram.n) if gram.roots is None else gram.roots**2
