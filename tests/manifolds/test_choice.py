@@ -56,7 +56,7 @@ def test_many_small_parts_are_counted():
     choice = choose(Gram.from_data(X))
     assert 28 <= choice.n_parts <= 30
     assert adjusted_rand_score(np.repeat(np.arange(30), 14), choice.labels) > 0.95
-    assert choice.K == 2 * choice.n_parts
+    assert 2 * choice.n_parts == choice.K
 
 
 def test_labels_do_not_depend_on_scale_or_place():
