@@ -7,7 +7,7 @@ from sklearn.metrics import adjusted_rand_score
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sknomad import NOMAD, Gram, KMeansSDP, MultiLayerNOMAD, datasets, load, solve
-from sknomad._estimators.multilayer import halving_schedule
+from sknomad._estimators.schedule import halving_schedule
 from sknomad._manifolds.choice import K_grid, choose, usual_K
 from sknomad.metrics import hardness
 

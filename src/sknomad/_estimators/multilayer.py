@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,15 +18,17 @@ from .._manifolds.choice import SAME, Choice, choose
 from .._manifolds.extend import extend
 from .._manifolds.linkage import LinkageTree, linkage_tree
 from .._numerics.arrays import Array
-from .._numerics.validation import check_choice, check_integer, check_K
+from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.budget import SEARCH_SHARE, Budget
 from .._solving.options import SolveOptions
 from .._solving.run_state import Progress
-from .._solving.solution import Solution
+from .._solving.solution import Solution, Status, raise_if_interrupted
 from ..metrics import hardness
 from .fitted import PlacesNewPoints
+from .schedule import check_schedule, halving_schedule
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -84,7 +84,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     max_iter : int, default=5000
         Most solver steps of each layer.
     max_seconds : float, optional
-        Most seconds of all layers together, the automatic choice not counted.
+        Most seconds of all of `fit`, the automatic choice included, to within one step of the solver; each layer gets
+        an equal share of what is left.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
     callback : callable, optional
@@ -157,33 +158,41 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         -------
         MultiLayerNOMAD
             The fitted estimator.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. If a layer had been begun, the model has kept what the layers so far tell, with all fitted
+            attributes; if not, it is as it was before.
         """
         check_choice(self.metric, "metric", METRICS)
         n_components = check_integer(self.n_components, "n_components", 1)
+        budget = Budget.of(self.max_seconds)
         gram = make_gram(read_table(self, X, reset=True), self.metric)
         count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
         choice = None
         if isinstance(self.schedule, str):
             check_choice(self.schedule, "schedule", ("auto",))
-            choice = choose(gram, n_parts=count, callback=self.callback)
+            choice = choose(gram, n_parts=count, callback=self.callback, budget=budget.share(SEARCH_SHARE))
             schedule = halving_schedule(choice.K, choice.n_parts)
         else:
             schedule = check_schedule(self.schedule, gram.n)
-        solutions = self._solve_layers(gram, schedule)
-        trees = [linkage_tree(solution.point.unmixed) for solution in solutions]
+        solutions, trees = self._solve_layers(gram, schedule, budget)
+        if choice is not None and choice.labels.any():
+            labels = follow(choice, trees)
+        elif count is None:
+            labels = trees[-1].cut(1 if choice is not None else trees[-1].clearest())
+        else:
+            labels = cut_deepest(trees, count)
+        embedding, extension = extend(solutions[0], self.metric, labels, n_components)
         self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
         self.confidence_ = float("nan") if choice is None else choice.confidence
-        if choice is not None and choice.labels.any():
-            self.labels_ = follow(choice, trees)
-        elif count is None:
-            self.labels_ = trees[-1].cut(1 if choice is not None else trees[-1].clearest())
-        else:
-            self.labels_ = cut_deepest(trees, count)
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        self.embedding_, self._extension = extend(solutions[0], self.metric, self.labels_, n_components)
+        self.labels_, self.n_clusters_ = labels, int(labels.max()) + 1
+        self.embedding_, self._extension = embedding, extension
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
         self._n_features_out = n_components
+        raise_if_interrupted(solutions[-1].status)
         return self
 
     def fit_transform(self, X: Any, y: Any = None) -> Array:
@@ -194,22 +203,34 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
 
-    def _solve_layers(self, gram: Gram, schedule: list[float]) -> list[Solution]:
-        """Solve layer after layer until schedule or time is used up, a layer is hard, or the callback says so."""
-        began = time.perf_counter()
+    def _solve_layers(
+        self, gram: Gram, schedule: list[float], budget: Budget
+    ) -> tuple[list[Solution], list[LinkageTree]]:
+        """Solve layer after layer until schedule or time is used up, a layer is hard, or somebody asks to stop.
+
+        Of the time left the solver of a layer gets its share, or the first layers would leave none for those that bring
+        the clusters, and one share is left for reading. A layer is not begun if all around the solver's work on the
+        last one has taken longer than what is left.
+        """
         solutions: list[Solution] = []
+        trees: list[LinkageTree] = []
         watch = _Watch(self.callback)
-        for K in schedule:
-            left = None if self.max_seconds is None else max(self.max_seconds - (time.perf_counter() - began), 0.0)
-            options = SolveOptions(self.solver, self.tol, self.max_iter, left, self.grade)
+        for position, K in enumerate(schedule):
+            began, time_for_it = budget.elapsed, budget.share(1 / (len(schedule) - position + 1)).max_seconds
+            options = SolveOptions(self.solver, self.tol, self.max_iter, time_for_it, self.grade)
             start = Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None
             hear = watch if self.callback is not None else None
             solution = options.solve(KMeansSDP(gram, K), start=start, callback=hear)
             solutions.append(solution)
-            if watch.stopped or left == 0.0 or hardness(solution.point.unmixed.dense()) >= HARD:
+            trees.append(linkage_tree(solution.point.unmixed))
+            if watch.stopped or solution.status is Status.INTERRUPTED or budget.is_spent:
+                break
+            if hardness(solution.point.unmixed.dense()) >= HARD:
                 break
             gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
-        return solutions
+            if budget.left < budget.elapsed - began - solution.seconds:
+                break
+        return solutions, trees
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -228,30 +249,6 @@ class _Watch:
         assert self.callback is not None
         self.stopped = bool(self.callback(progress))
         return self.stopped
-
-
-def halving_schedule(K: float, count: int) -> list[float]:
-    """From ``K`` by halves down to `count`, which ends it unless it is one: a layer of trace one knows nothing."""
-    schedule = [max(K, float(count))]
-    while count > 1 and schedule[-1] > count:
-        schedule.append(max(schedule[-1] / 2, float(count)))
-    return schedule
-
-
-def check_schedule(schedule: Any, n: int) -> list[float]:
-    """`schedule` as a list of valid ``K``, not increasing."""
-    try:
-        values = list(schedule)
-    except TypeError:
-        raise TypeError(
-            f'schedule must be "auto" or a sequence of numbers, got {schedule!r} of type {type(schedule).__name__}.'
-        ) from None
-    if not values:
-        raise ValueError("schedule must have at least one K, got none. Pass for instance [16, 8, 4, 2].")
-    values = [check_K(K, n) for K in values]
-    if any(later > earlier for earlier, later in pairwise(values)):
-        raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
-    return values
 
 
 def follow(choice: Choice, trees: list[LinkageTree]) -> Array:

@@ -17,6 +17,7 @@ from .._points.point import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
 from .._solving.loop import Callback, Limits
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status
@@ -91,7 +92,9 @@ class Choice:
     lengths: Array
 
 
-def choose(gram: Gram, *, n_parts: int | None = None, callback: Callback | None = None) -> Choice:
+def choose(
+    gram: Gram, *, n_parts: int | None = None, callback: Callback | None = None, budget: Budget | None = None
+) -> Choice:
     """Choose ``K`` and the number of parts for `gram`.
 
     Parameters
@@ -101,6 +104,8 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callback | None 
         The number of parts, if known: then only ``K`` is chosen.
     callback : callable, optional
         Sees the progress of every solve; returning True ends the search, with what is known so far.
+    budget : Budget, optional
+        Time for the search, which ends with what is known by then.
 
     Returns
     -------
@@ -115,14 +120,15 @@ def choose(gram: Gram, *, n_parts: int | None = None, callback: Callback | None 
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
+    budget = budget or Budget()
     coarse, groups = _coarsen(gram)
     looks: list[Look] = []
     for K in K_grid(coarse.n):
-        point, stopped = _look_at(KMeansSDP(coarse, K), callback)
+        point, stopped = _look_at(KMeansSDP(coarse, K), callback, budget)
         looks.append(_divisions(K, linkage_tree(point), n_parts))
         labels, lengths = _clearest_division(looks)
         persistence = float(lengths.sum()) / STEPS_PER_OCTAVE
-        if stopped or persistence >= CLEAR:
+        if stopped or budget.is_spent or persistence >= CLEAR:
             break
     needed = ALWAYS_SIGNIFICANT if labels is None else _needed(labels)
     if labels is None or (n_parts is None and persistence < needed):
@@ -203,13 +209,13 @@ def _weights(gram: Gram) -> Array:
     return np.round(weights) if np.allclose(weights, np.round(weights), rtol=1e-9, atol=0) else weights
 
 
-def _look_at(problem: KMeansSDP, callback: Callback | None) -> tuple[Point, bool]:
+def _look_at(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Point, bool]:
     """A rough solution, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed, False
     steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
     solver = ADMM(device="cpu32" if problem.n > SMALL else "cpu")
-    iterate, status = rough_iterate(problem, solver, Limits(steps, math.inf), callback)
+    iterate, status = rough_iterate(problem, solver, Limits(steps, budget.left), callback)
     return iterate.point, status is Status.STOPPED
 
 
