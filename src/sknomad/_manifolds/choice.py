@@ -16,6 +16,7 @@ from .._numerics.arrays import Array
 from .._points.components import in_order
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
 from .._solving.loop import Callback, Limits
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status
@@ -80,7 +81,12 @@ class Choice:
 
 
 def choose(
-    gram: Gram, *, n_parts: int | None = None, allow_single: bool = True, callback: Callback | None = None
+    gram: Gram,
+    *,
+    n_parts: int | None = None,
+    allow_single: bool = True,
+    callback: Callback | None = None,
+    budget: Budget | None = None,
 ) -> Choice:
     """Choose the parts of the points of `gram`.
 
@@ -93,6 +99,8 @@ def choose(
         Whether one part may be the answer.
     callback : callable, optional
         Sees the progress of every rough solve; returning True ends the search, with what is known so far.
+    budget : Budget, optional
+        Time for the search, which ends with what is known by then.
 
     Returns
     -------
@@ -108,7 +116,7 @@ def choose(
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
     coarse, groups = coarsen(gram)
-    looks = _look_around(coarse, callback)
+    looks = _look_around(coarse, callback, budget or Budget())
     if n_parts is None:
         labels, strength, margin = _best_division(looks, allow_single=allow_single)
         confidence, was_found = _confidence(labels, strength, margin), True
@@ -146,24 +154,24 @@ def several_from(n: int) -> float:
     return SEVERAL_FROM + PER_LOG_POINTS * math.log(n / AT_POINTS)
 
 
-def _look_around(gram: Gram, callback: Callback | None) -> list[Look]:
-    """Looks at the data, from coarse to fine patches, until the callback asks to stop."""
+def _look_around(gram: Gram, callback: Callback | None, budget: Budget) -> list[Look]:
+    """Looks at the data, from coarse to fine patches, until time is up or the callback asks to stop."""
     looks: list[Look] = []
     for K in looked_at(gram.n):
-        Q, is_last = _rough_solution(KMeansSDP(gram, K), callback)
+        Q, is_last = _rough_solution(KMeansSDP(gram, K), callback, budget)
         looks.append(make_look(K, Q))
-        if is_last:
+        if is_last or budget.is_spent:
             break
     return looks
 
 
-def _rough_solution(problem: KMeansSDP, callback: Callback | None) -> tuple[Array, bool]:
+def _rough_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
     """The ``Q`` of a few steps, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed.dense(), False
     steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
     solver = ADMM(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
-    iterate, status = rough_iterate(problem, solver, Limits(steps, math.inf), callback)
+    iterate, status = rough_iterate(problem, solver, Limits(steps, budget.left), callback)
     return iterate.point.dense(), status is Status.STOPPED
 
 
