@@ -11,7 +11,7 @@ from scipy.optimize import minimize_scalar
 
 from .._certificate.iterate import Iterate
 from .._certificate.upper import eigenvalues_are_cheap, upper_bound
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data
+from .._numerics.arrays import Array, Data
 from .._points.forms import SoftPoint
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
@@ -85,8 +85,7 @@ def inertia_bound(gram: Gram, upper: float) -> float:
     """
     if math.isinf(upper):
         return 0.0
-    rounding = 4 * gram.n * UNIT_ROUNDOFF * abs(gram.trace) + gram.n * gram.forming_error
-    return max(0.0, gram.trace - rounding - upper)
+    return max(0.0, gram.trace - gram.trace_error - upper)
 
 
 def assignment_matrix(labels: ArrayLike) -> Array:
