@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.cluster import kmeans_plusplus
 from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 
-from .._numerics.arrays import Array, is_sparse
+from .._numerics.arrays import Array, Table, is_sparse
 from .._points.components import in_order
 from .._points.point import Point
 from .._program.data_rows import rows_of
@@ -163,7 +162,7 @@ def _coarsen(gram: Gram) -> tuple[Gram, Array]:
     """
     if gram.n <= MOST_GROUPS and gram.roots is None:
         return gram, np.arange(gram.n)
-    X: Any = gram.table if gram.sparse is not None else rows_of(gram, np.empty(0)).host
+    X: Table = gram.table if gram.sparse is not None else rows_of(gram, np.empty(0)).host
     if gram.roots is not None and gram.n <= MOST_GROUPS:
         return _repeated(X, _weights(gram))
     centres = kmeans_plusplus(X, MOST_GROUPS, random_state=0)[0]
@@ -177,7 +176,7 @@ def _coarsen(gram: Gram) -> tuple[Gram, Array]:
     return coarse, first_copy[groups]
 
 
-def _repeated(X: Array, weights: Array) -> tuple[Gram, Array]:
+def _repeated(X: Table, weights: Array) -> tuple[Gram, Array]:
     """Points as often as they count, 500 in all at most, and the first copy of each.
 
     Where most points are copies of a few, those few alone were too few to look at. Where they are not, weights that

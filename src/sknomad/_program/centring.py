@@ -40,12 +40,13 @@ def mean_of_rows(X: Table, roots: Array | None) -> Array:
 
 def scaled_rows(X: SameTable, roots: Array) -> SameTable:
     """``diag(roots) X``."""
-    if is_sparse(X):
-        data = X.data * np.repeat(roots, np.diff(X.indptr))
-        scaled: Table = sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+    table: Table = X
+    if is_sparse(table):
+        data = table.data * np.repeat(roots, np.diff(table.indptr))
+        table = sp.csr_matrix((data, table.indices, table.indptr), shape=table.shape)
     else:
-        scaled = X * roots[:, None]
-    return cast("SameTable", scaled)
+        table = table * roots[:, None]
+    return cast("SameTable", table)
 
 
 def centring_error(norm: float, spread: float, *, is_weighted: bool) -> float:
