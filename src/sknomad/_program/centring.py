@@ -44,12 +44,13 @@ def mean_of_rows(X: Table, roots: Array | None) -> Array:
 
 def scaled_rows(X: SameTable, roots: Array) -> SameTable:
     """``diag(roots) X``."""
-    if is_sparse(X):
-        data = X.data * np.repeat(roots, np.diff(X.indptr))
-        scaled: Table = sp.csr_matrix((data, X.indices, X.indptr), shape=X.shape)
+    table: Table = X
+    if is_sparse(table):
+        data = table.data * np.repeat(roots, np.diff(table.indptr))
+        table = sp.csr_matrix((data, table.indices, table.indptr), shape=table.shape)
     else:
-        scaled = X * roots[:, None]
-    return cast("SameTable", scaled)
+        table = table * roots[:, None]
+    return cast("SameTable", table)
 
 
 class CentringError(NamedTuple):
@@ -114,7 +115,15 @@ def differences(X: Array, row: int) -> tuple[Array, Array, int]:
 
 def weighted_size(X: Table, roots: Array | None) -> float:
     """The largest number of ``diag(roots) X``; in range where nothing is to be said of it."""
-    return 1.0 if roots is None or not abs(X).max() else float(abs(scaled_rows(X, roots)).max())
+    if roots is None or not largest_size(X):
+        return 1.0
+    return largest_size(scaled_rows(X, roots))
+
+
+def largest_size(X: Table) -> float:
+    """The largest absolute value in a table."""
+    values = X.data if is_sparse(X) else X
+    return float(np.abs(np.asarray(values)).max(initial=0.0))
 
 
 def kernel_roots(D: Array, weights: ArrayLike | None) -> tuple[Array | None, int]:

@@ -86,11 +86,12 @@ def divided(A: SameTable, exponent: int) -> SameTable:
     """``A / 2**exponent``."""
     if exponent == 0:
         return A
-    if is_sparse(A):
-        smaller: Table = sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
+    table: Table = A
+    if is_sparse(table):
+        table = sp.csr_matrix((np.ldexp(table.data, -exponent), table.indices, table.indptr), shape=table.shape)
     else:
-        smaller = np.ldexp(A, -exponent)
-    return cast("SameTable", smaller)
+        table = np.ldexp(table, -exponent)
+    return cast("SameTable", table)
 
 
 def warn_of_scale(name: str, exponent: int) -> None:
