@@ -47,6 +47,15 @@ POINTS_PER_COORDINATE_PATCH, MOST_PATCHES, PATCHES_PER_PART = 12, 32, 2
 
 
 @dataclass(frozen=True)
+class Survey:
+    """Looks at some data: all that a choice is made from."""
+
+    n: int  # points
+    groups: Array  # (n,) the group that stands for each point
+    looks: list[Look]  # at the groups, from coarse to fine patches; fewer where the callback asked to stop
+
+
+@dataclass(frozen=True)
 class Choice:
     """What the data say about their parts.
 
@@ -64,6 +73,9 @@ class Choice:
     strength : float
         What speaks for the best division into several parts, less what single pieces rarely reach: positive for
         several. With the number told, the score of the division.
+    margin : float
+        The score of the best division into several parts less that of the best into another number; NaN with the
+        number told.
     was_found : bool
         Whether the data show a division into the number of parts told.
     K_values : array
@@ -75,6 +87,7 @@ class Choice:
     labels: Array
     confidence: float
     strength: float
+    margin: float
     was_found: bool
     K_values: Array
 
@@ -107,8 +120,24 @@ def choose(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
+    return decide(look_around(gram, callback), n_parts=n_parts, allow_single=allow_single)
+
+
+def look_around(gram: Gram, callback: Callback | None = None) -> Survey:
+    """Rough solutions at several ``K``, until the callback asks to stop."""
     coarse, groups = coarsen(gram)
-    looks = _look_around(coarse, callback)
+    looks: list[Look] = []
+    for K in looked_at(coarse.n):
+        Q, is_last = _rough_solution(KMeansSDP(coarse, K), callback)
+        looks.append(make_look(K, Q))
+        if is_last:
+            break
+    return Survey(gram.n, groups, looks)
+
+
+def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = True) -> Choice:
+    """The choice that the looks speak for; parameters as in `choose`."""
+    looks, margin = survey.looks, math.nan
     if n_parts is None:
         labels, strength, margin = _best_division(looks, allow_single=allow_single)
         confidence, was_found = _confidence(labels, strength, margin), True
@@ -117,11 +146,12 @@ def choose(
         confidence = _logistic(CONFIDENCE_WHEN_TOLD, strength) if was_found and n_parts > 1 else float(was_found)
     found = int(labels.max()) + 1 if n_parts is None else n_parts
     return Choice(
-        K=coordinates_K(gram.n, found),
+        K=coordinates_K(survey.n, found),
         n_parts=found,
-        labels=in_order(labels[groups]),
+        labels=in_order(labels[survey.groups]),
         confidence=confidence,
         strength=strength,
+        margin=margin,
         was_found=was_found,
         K_values=np.array([look.K for look in looks]),
     )
@@ -144,17 +174,6 @@ def several_from(n: int) -> float:
     if n < FINE_BELOW:
         return SEVERAL_FROM_FINE + PER_LOG_POINTS * math.log(n / AT_FINE_POINTS)
     return SEVERAL_FROM + PER_LOG_POINTS * math.log(n / AT_POINTS)
-
-
-def _look_around(gram: Gram, callback: Callback | None) -> list[Look]:
-    """Looks at the data, from coarse to fine patches, until the callback asks to stop."""
-    looks: list[Look] = []
-    for K in looked_at(gram.n):
-        Q, is_last = _rough_solution(KMeansSDP(gram, K), callback)
-        looks.append(make_look(K, Q))
-        if is_last:
-            break
-    return looks
 
 
 def _rough_solution(problem: KMeansSDP, callback: Callback | None) -> tuple[Array, bool]:
