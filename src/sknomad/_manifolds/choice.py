@@ -35,13 +35,14 @@ LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
 # Beyond this many points steps are in single precision.
 DOUBLE_UP_TO = 300
 # Strength from which on there are several parts, at some number of points and for fine patches at another, and how it
-# moves with the log of their number: at most 5 in 100 single pieces reach it.
-SEVERAL_FROM, AT_POINTS = -3.25, 300
+# moves with the log of their number: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py).
+SEVERAL_FROM, AT_POINTS = -3.23, 300
 SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.8, 100
 PER_LOG_POINTS = -0.7
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_ONE, CONFIDENCE_WHEN_TOLD = (-1.13, 0.45, 1.06), (1.14, 0.25), (2.70, 1.20)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.13, 0.45, 1.06), (-1.41, 0.67, 1.01)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE, CONFIDENCE_WHEN_TOLD = (1.14, 0.25), (-1.30, 1.04), (2.70, 1.20)
 # Neighbours per point of the solution that coordinates are read off, and the most patches; parts want twice as many.
 POINTS_PER_COORDINATE_PATCH, MOST_PATCHES, PATCHES_PER_PART = 12, 32, 2
 
@@ -214,10 +215,12 @@ def _told_division(looks: list[Look], n_parts: int) -> tuple[Array, float, bool]
 
 def _confidence(labels: Array, strength: float, margin: float) -> float:
     """The share of data with known parts, equally strong and clear, on which the number was right."""
-    distance = min(abs(strength), LARGEST_STRENGTH)
+    distance, is_fine = min(abs(strength), LARGEST_STRENGTH), len(labels) < FINE_BELOW
     if not labels.any():
-        return _logistic(CONFIDENCE_IN_ONE, distance if strength < 0 else 0.0)
-    return _logistic(CONFIDENCE_IN_SEVERAL, distance if strength > 0 else 0.0, min(margin, LARGEST_MARGIN))
+        in_one = CONFIDENCE_IN_ONE_FINE if is_fine else CONFIDENCE_IN_ONE
+        return _logistic(in_one, distance if strength < 0 else 0.0)
+    in_several = CONFIDENCE_IN_SEVERAL_FINE if is_fine else CONFIDENCE_IN_SEVERAL
+    return _logistic(in_several, distance if strength > 0 else 0.0, min(margin, LARGEST_MARGIN))
 
 
 def _logistic(coefficients: tuple[float, ...], *values: float) -> float:
