@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,12 +21,14 @@ from .._numerics.validation import Seed, check_choice, check_finite, check_integ
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.advice import for_a_bound, for_a_smaller_gap, how_it_ended
 from .._solving.budget import Budget
 from .._solving.loop import Limits
 from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status, raise_if_interrupted
 from ..solvers import SoftAssignment, Solver
+from .cutting_planes import LARGEST_FOR_CUTS
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
 from .proof import KMeansCertificate, check_cuts_option, prove, unproven
 
@@ -83,7 +87,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     certificate_ : KMeansCertificate
         All of it together, with the multipliers that prove it.
     n_iter_ : int
-        Steps of the solver.
+        Steps of the solver; 1 also where the labels themselves suggested the proof and no step was needed.
     n_features_in_ : int
         Number of columns of `X`.
 
@@ -129,7 +133,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Returns
         -------
         CertifiedKMeans
-            The fitted estimator.
+            The fitted estimator; a `ConvergenceWarning` says so where the gap stayed above `tol`, and what would help.
 
         Raises
         ------
@@ -175,7 +179,28 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             status = Status.INTERRUPTED
         self._keep(table, clustering, proof, n_iter)
         raise_if_interrupted(status)
+        if self.gap_ > tol:
+            self._warn(KMeansSDP(gram, K))
         return self
+
+    def _warn(self, problem: KMeansSDP) -> None:
+        """Say how far the proof has come and what would bring it further."""
+        proof = self.certificate_
+        if proof.multipliers is None:
+            advice = for_a_bound(problem)
+        elif self.cuts or proof.status is not Status.EXHAUSTED:
+            advice = for_a_smaller_gap(problem, proof.status)
+        elif problem.n <= LARGEST_FOR_CUTS:
+            advice = "Pass cuts=True, which closes what the relaxation leaves open."
+        else:
+            advice = f"cuts=True closes what the relaxation leaves open, for at most {LARGEST_FOR_CUTS} points."
+        warnings.warn(
+            f"{how_it_ended(proof.status)} with gap {proof.gap:.1e} > tol={self.tol:.1e}: the inertia is "
+            f"{proof.inertia:.6g}, and no clustering into {proof.n_clusters} groups has an inertia below "
+            f"{proof.lower_bound:.6g}. {advice}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
 
     def _keep(self, X: Table, clustering: Clustering, proof: KMeansCertificate, n_iter: int) -> None:
         bound = min(proof.lower_bound, clustering.inertia)
@@ -183,7 +208,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         is_proven = clustering.inertia - bound <= self.tol * clustering.inertia
         status = Status.CERTIFIED if is_proven else proof.status
         self.certificate_ = replace(proof, inertia=clustering.inertia, lower_bound=bound, labels=labels, status=status)
-        self.labels_, self.inertia_, self.n_iter_ = labels, clustering.inertia, n_iter
+        self.labels_, self.inertia_, self.n_iter_ = labels, clustering.inertia, max(n_iter, 1)
         self.lower_bound_, self.gap_ = bound, self.certificate_.gap
         self.cluster_centers_ = cluster_means(X, labels)
         self._n_features_out = len(self.cluster_centers_)

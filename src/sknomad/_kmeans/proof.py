@@ -72,6 +72,12 @@ class KMeansCertificate:
             return 0.0
         return max(0.0, (self.inertia - self.lower_bound) / self.inertia)
 
+    def __str__(self) -> str:
+        return (
+            f"inertia {self.inertia:.10g}, no clustering into {self.n_clusters} groups has one below "
+            f"{self.lower_bound:.10g} (gap {self.gap:.1e}, grade {self.grade})"
+        )
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write claim and proof to a file that others check from the data alone: ``sknomad verify FILE DATA``.
 
