@@ -21,7 +21,7 @@ from .._points.components import find_manifolds, name_manifolds
 from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups, read_groups
 from .._program.gram import Gram
-from .._program.inputs import METRICS, make_gram, read_table
+from .._program.inputs import METRICS, make_merged_gram, read_table
 from .._program.problem import KMeansSDP
 from .._solving.budget import SEARCH_SHARE, Budget
 from .._solving.loop import Callback
@@ -210,17 +210,16 @@ class NOMAD(
             table = read_table(self, X, reset=True)
             solver = configured(self.solver, self.tol, self.device, self.random_state)
             groups = read_groups(sample_weight, table, self.metric, takes_weights=takes_weights(solver))
-            gram = self._make_gram(table, groups)
+            gram = make_merged_gram(table, self.metric, groups)
             choice = self._choose(gram, budget)
-            if choice is None:
-                K = check_K(self.K, int(table.shape[0]) if groups is None else len(groups.present))
-            else:
-                K = choice.K
+            n_present = int(table.shape[0]) if groups is None else len(groups.present)
+            K = check_K(self.K, n_present) if choice is None else choice.K
             task = FitTask(self, X, self.max_iter)
             options = SolveOptions(solver, self.tol, self.max_iter, budget.max_seconds, self.grade)
             # From as many on as there are distinct points every one of them is its own neighbour only.
             problem = KMeansSDP(gram, min(K, gram.n))
-            hear = listen(self.callback, self._line_writer(), task.listener)
+            lines = LineWriter(type(self).__name__) if self.verbose else None
+            hear = listen(self.callback, lines, task.listener)
             solution = options.solve(problem, start=self._start(gram.n), callback=hear)
             self._read(solution, groups, K, choice, table, given_template(X))
             task.end()
@@ -271,14 +270,6 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _make_gram(self, table: Table, groups: Groups | None) -> Gram:
-        """Of the points of the program."""
-        if groups is None:
-            return make_gram(table, self.metric)
-        if self._is_pairwise:
-            make_gram(table, self.metric)  # whatever is wrong with the matrix is wrong with all of it
-        return make_gram(groups.merged(table, pairwise=self._is_pairwise), self.metric, groups.weights)
-
     def _choose(self, gram: Gram, budget: Budget) -> Choice | None:
         """The parts that the data show; None where ``K`` is given, and with it the parts."""
         if not (isinstance(self.K, str) and self.K == "auto"):
@@ -300,9 +291,6 @@ class NOMAD(
         """Where to begin: the last fit's end, if asked for and of the same size."""
         last = getattr(self, "solution_", None) if self.warm_start else None
         return last.iterate if last is not None and last.problem.n == n else None
-
-    def _line_writer(self) -> LineWriter | None:
-        return LineWriter(type(self).__name__) if self.verbose else None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

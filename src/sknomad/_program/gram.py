@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, Sparse, Table, device, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
-from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
+from .._numerics.validation import DEFINITE_TOLERANCE, check_definite, check_distances, check_square, check_table
 from .centring import (
     CentringError,
     Frame,
@@ -128,7 +128,8 @@ class Gram:
         roots, scale = kernel_roots(kernel, weights)
         gram = cls(kernel=kernel, unit=power_of_two(exponent + 2 * scale), frame=Frame(exponent), roots=roots)
         if not allow_indefinite:
-            _check_definite(gram)
+            rounding = 8 * gram.n * UNIT_ROUNDOFF * float(np.abs(gram.formed()).max())
+            check_definite(gram.dense(), DEFINITE_TOLERANCE * gram.norm + max(rounding, np.finfo(float).tiny))
         return gram
 
     @classmethod
@@ -288,18 +289,3 @@ class Gram:
         depth += 0 if self.roots is None else 4
         size = float(np.abs(D).trace()) if self._factor is not None else float(row_sums.max())
         return float(inner.trace()), float(la.norm(inner)), size, gamma(depth) * size
-
-
-def _check_definite(gram: Gram) -> None:
-    """Refuse a kernel with clearly negative curvature; one Cholesky factorisation settles the common case."""
-    D = gram.dense()
-    rounding = 8 * gram.n * UNIT_ROUNDOFF * float(np.abs(gram.formed()).max())
-    allowed = DEFINITE_TOLERANCE * gram.norm + max(rounding, np.finfo(float).tiny)
-    if la.lapack.dpotrf(D + allowed * np.eye(gram.n), lower=True)[1] == 0:
-        return
-    smallest = float(la.eigvalsh(D, subset_by_index=[0, 0])[0])
-    if smallest < -allowed:
-        raise ValueError(
-            f"kernel must be positive semidefinite after centring: its smallest eigenvalue is {smallest:.1e}, "
-            f"allowed {-allowed:.1e}. Pass distances instead, or Gram.from_kernel(D, allow_indefinite=True)."
-        )
