@@ -6,6 +6,8 @@ Nothing here imports sknomad: these are the second derivation that the first is 
 from __future__ import annotations
 
 import functools
+import math
+from fractions import Fraction
 from typing import NamedTuple
 
 import clarabel
@@ -234,3 +236,54 @@ def _clarabel_form(n):
     b = np.concatenate([np.ones(n), [0.0], np.zeros(entries.shape[0] + size)])
     cones = [clarabel.ZeroConeT(n + 1), clarabel.NonnegativeConeT(entries.shape[0]), clarabel.PSDTriangleConeT(n)]
     return A, b, cones, weights
+
+
+class NearlyAll(NamedTuple):
+    """The program for ``K`` in ``[n - 1, n]``, where its optimum is rational; nothing here is rounded."""
+
+    value: Fraction  # the optimum
+    trace: Fraction  # of D
+    least: Fraction  # what joining the two cheapest points costs
+    pair: tuple[int, int]  # these points
+    N: np.ndarray  # float64, about the optimal multiplier of Q >= 0
+
+
+def exact_squares(table, kind):
+    """Squared distances of the points of a table of the given kind, as fractions."""
+    rows = [[Fraction(x) for x in row] for row in np.asarray(table, dtype=object).tolist()]
+    n = len(rows)
+    if kind == "distances":
+        return [[x * x for x in row] for row in rows]
+    if kind == "kernel":
+        return [[rows[i][i] + rows[j][j] - rows[i][j] - rows[j][i] for j in range(n)] for i in range(n)]
+    return [[sum((a - b) ** 2 for a, b in zip(p, q, strict=True)) for q in rows] for p in rows]
+
+
+def nearly_all(squares, K, weights=None):
+    """Optimum for ``n - 1 <= K <= n`` from squared distances, of any sign.
+
+    With ``c = min_{i<j} w_i w_j/(w_i + w_j) d2_ij`` the multiplier ``N_ij = [w_i w_j d2_ij - (w_i + w_j) c] /
+    (2 sqrt(w_i w_j)) >= 0`` proves ``tr D - (n - K) c``, and a mixture of ``I`` and of the clustering that joins only
+    the cheapest pair attains it.
+    """
+    n = len(squares)
+    w = [Fraction(x) for x in ([1] * n if weights is None else np.asarray(weights).tolist())]
+    pairs = [(i, j) for i in range(n) for j in range(i)]
+    cost = {(i, j): w[i] * w[j] * squares[i][j] for i, j in pairs}
+    pair = min(pairs, key=lambda ij: cost[ij] / (w[ij[0]] + w[ij[1]]))
+    least = cost[pair] / (w[pair[0]] + w[pair[1]])
+    trace = sum(cost.values()) / sum(w)
+    N = np.zeros((n, n))
+    for i, j in pairs:
+        squared = (cost[i, j] - (w[i] + w[j]) * least) ** 2 / (4 * w[i] * w[j])
+        N[i, j] = N[j, i] = root_of(squared)
+    return NearlyAll(trace - (n - Fraction(K)) * least, trace, least, pair, N)
+
+
+def root_of(square):
+    """The square root of a nonnegative fraction, in float64; 0 or inf where it leaves that."""
+    if square == 0:
+        return 0.0
+    shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
+    root = float(square / Fraction(4) ** shift) ** 0.5
+    return math.ldexp(root, shift) if shift < 1020 else math.inf

@@ -152,6 +152,7 @@ def test_the_search_finds_the_most_broken_cuts(rng):
     assert len(find_cuts(assignment_matrix(rng.integers(0, 3, 25)), 400, np.random.default_rng(0))) == 0
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_fewer_cuts_than_allowed_where_time_is_short(rng):
     X = rng.standard_normal((60, 2))
     labels = CertifiedKMeans(4, random_state=0, max_iter=20).fit_predict(X)

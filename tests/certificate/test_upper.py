@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracles import LISTED_TOLERANCE, centred_gram, dual_bound, ring_points, ring_value
+from oracles import LISTED_TOLERANCE, centred_gram, dual_bound, exact_squares, nearly_all, ring_points, ring_value
 from planted_problems import GRADES, ROUNDING, planted_problem, seeds, sizes
 from sknomad import Gram, Iterate, KMeansSDP, certify, upper_bound
 
@@ -121,3 +122,11 @@ def test_unknown_grade_is_refused_not_replaced():
     ):
         with pytest.raises(ValueError, match="grade must be one of 'eigen', 'verified', got"):
             call()
+
+
+def test_eigen_pad_knows_what_lies_along_the_fixed_vector():
+    """Under extreme weights all of ``D + N`` is far larger than its part that eigenvalues are taken of."""
+    kernel, weights = np.array([[-2.0, -1, 1], [-1, -2, 0], [1, 0, 0]]), np.array([1e-19, 1e8, 1e7])
+    answer = nearly_all(exact_squares(kernel, "kernel"), 2.5, weights)
+    problem = KMeansSDP(Gram.from_kernel(kernel, weights=weights, allow_indefinite=True), 2.5)
+    assert Fraction(upper_bound(problem, answer.N)) >= answer.value

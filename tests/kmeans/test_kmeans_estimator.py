@@ -16,6 +16,9 @@ from sknomad import CertifiedKMeans, SoftPoint, kmeans_objective
 from sknomad._kmeans.clustering import memberships
 from sknomad._kmeans.labels import exchange, labels_of_point
 
+# Many of these stop short of the tolerance, and say so.
+pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+
 IRIS = {2: 152.347952, 3: 78.851441, 4: 57.228473}
 
 

@@ -49,6 +49,7 @@ def with_header(path, change):
     path.write_bytes(forge([("header.json", json.dumps(header)), *rest], LINE))
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @pytest.mark.parametrize("grade", ["eigen", "verified"])
 def test_kmeans_certificate_is_proven_again(tmp_path, grade):
     X, path = load_iris().data, tmp_path / "iris.cert"

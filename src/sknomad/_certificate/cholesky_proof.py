@@ -30,6 +30,8 @@ from .proof_terms import MultiplierSize, Terms, lower_part, multiplier_size
 N_ATTEMPTS = 9
 # Where block iteration suggests the shift, the first margin is wider by this share.
 BLOCK_MARGIN = 1e-6
+# What squares that underflow can hide of a norm, per row: the root of half the least positive number, rounded up.
+UNDERFLOW = 2.0**-536
 # Accuracy of an estimate that only tells whether a proof is worth trying.
 SCREENING = 1e-5
 
@@ -175,7 +177,7 @@ def negative_curvature(terms: Terms, shift: Shift, size: MultiplierSize) -> floa
         # With weights two more roundings, of the products with the fixed vector.
         + gamma(11 if terms.gram.fixed.is_weighted else 9) * (size.largest + 2 * math.sqrt(n) * frobenius(a) + abs(t))
     )
-    delta = (backward + forming + 1e-290) * (1 + 1e-10)
+    delta = (backward + forming + n * UNDERFLOW) * (1 + 1e-10)
     return delta if math.isfinite(delta) else math.inf
 
 

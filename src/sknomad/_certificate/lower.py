@@ -61,12 +61,26 @@ def repair(problem: KMeansSDP, Q: Array | Point, *, steps: int = 15) -> Array:
 
 
 def feasible_value(problem: KMeansSDP, point: MixedPoint) -> float:
-    """Value of a feasible point, rounded down by more than its arithmetic can have lost."""
+    """Value of a feasible point, rounded down by more than its arithmetic can have lost.
+
+    With p columns ``c_j`` and weights ``w_j`` the value is ``sum_j w_j |X'c_j|^2``: products of length n, each off by
+    at most ``g(n) |X|_F |c_j|``, so that the sum is off by ``2 g(n + p) |X|_F (sum_j w_j |c_j|^2)^(1/2) value^(1/2)``,
+    at most ``2 g(n + p) sqrt(K) tr D``. That columns have their lengths, sums and trace up to ``n + p`` roundings
+    moves the value by as many of ``K |D|``. Where ``D`` is a matrix, what is rounded is its magnitude, ``K`` times.
+    """
     if problem.is_trivial:
         return trivial_value(problem, -1)
-    gram = problem.gram
-    size = max(abs(gram.trace), gram.norm)
-    return point.value(gram) - 8 * problem.n * UNIT_ROUNDOFF * size - problem.K * gram.forming_error
+    gram, K = problem.gram, problem.K
+    size = math.sqrt(K) * gram.trace + K * gram.norm if gram.is_factored else K * gram.magnitude
+    rounding = 4 * (problem.n + _width(point.base)) * UNIT_ROUNDOFF * size + K * gram.forming_error
+    return point.value(gram) - rounding - point.identity * gram.trace_error - gram.value_error
+
+
+def _width(point: Point) -> int:
+    """Number of columns that a point is made of."""
+    if isinstance(point, SpectralPoint):
+        return int(point.U.shape[1])
+    return int(point.V.shape[1]) if isinstance(point, SoftPoint) else point.n
 
 
 def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint | None:
@@ -141,10 +155,14 @@ def _towards_nonnegative(Q: Array, fixed: FixedVector) -> Array:
 
 
 def _lift_entries(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> MixedPoint:
-    """Mix with the interior point until the smallest entry, in units of those of ``J``, is zero, rounding included."""
+    """Mix with the interior point until the smallest entry, in units of those of ``J``, is zero, rounding included.
+
+    An entry is a sum of p products, off by ``g(p + 3)`` of the largest one; that p columns of length n have their
+    lengths and sums to n roundings only moves it by less than ``5 n + p`` of them.
+    """
     xp = namespace(Q)
     Q = spectral.fixed.relative(Q)
-    rounding = 8 * UNIT_ROUNDOFF * max(float(xp.max(Q)), 1 / problem.n)
+    rounding = (5 * problem.n + 2 * _width(spectral) + 16) * UNIT_ROUNDOFF * max(float(xp.max(Q)), 1 / problem.n)
     shortfall = max(rounding - float(xp.min(Q)), 0.0)
     # Weights so small that their reciprocals overflow leave nothing but the interior point.
     theta = shortfall / (shortfall + problem.interior_entry) if math.isfinite(shortfall) else 1.0

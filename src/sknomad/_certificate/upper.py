@@ -87,9 +87,10 @@ def _eigenvalue_bound(problem: KMeansSDP, N: Array) -> float:
     n, K, gram = problem.n, problem.K, problem.gram
     mean = problem.fixed.mean_value(N)
     X = gram.factor_like(N)
-    M = restrict((X @ X.T if X is not None else gram.formed_like(N)) + N, problem.fixed)
-    values = xp.linalg.eigvalsh(M)
-    size = max(float(xp.max(xp.abs(values))), frobenius(M) / math.sqrt(n))
-    # eigvalsh is backward stable: each eigenvalue is right to a modest multiple of n u |M|; K of them add up.
-    pad = 2 * n * UNIT_ROUNDOFF * (K * size + mean) + K * gram.forming_error + gram.centring_error
-    return mean + ky_fan_sum(values, K - 1) + pad
+    A = (X @ X.T if X is not None else gram.formed_like(N)) + N
+    values = xp.linalg.eigvalsh(restrict(A, problem.fixed))
+    # The reflection that removes u, of norm sqrt(2) up to n roundings, costs about 12 n u |A|_F: of all of A, its part
+    # along u included, which under extreme weights is far larger than what is left of it. eigvalsh is backward stable,
+    # to a modest multiple of n u |A|_F. An error E of the matrix moves a sum of K eigenvalues by at most sqrt(K) |E|_F.
+    pad = 16 * (n + 8) * UNIT_ROUNDOFF * math.sqrt(K) * frobenius(A) + (4 * n + 40) * UNIT_ROUNDOFF * mean
+    return mean + ky_fan_sum(values, K - 1) + pad + K * gram.forming_error + gram.centring_error

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -23,10 +22,11 @@ from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.budget import SEARCH_SHARE, Budget
 from .._solving.loop import Callback
 from .._solving.options import SolveOptions
 from .._solving.run_state import Progress
-from .._solving.solution import Solution
+from .._solving.solution import Solution, Status, raise_if_interrupted
 from ..metrics import hardness
 from ..solvers import Solver
 from .fitted import PlacesNewPoints
@@ -93,7 +93,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     max_iter : int, default=5000
         Most solver steps of each layer.
     max_seconds : float, optional
-        Most seconds of all layers together, the automatic choice not counted.
+        Most seconds of all of `fit`, the automatic choice included, to within one step of the solver; each layer gets
+        an equal share of what is left.
     callback : callable, optional
         Called with a `Progress` after every step of every layer; returning True stops.
 
@@ -167,28 +168,39 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         -------
         MultiLayerNOMAD
             The fitted estimator.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. If a layer had been begun, the model has kept what the layers so far tell, with all fitted
+            attributes; if not, it is as it was before.
         """
         check_choice(self.metric, "metric", METRICS)
         n_components = check_integer(self.n_components, "n_components", 1)
+        budget = Budget.of(self.max_seconds)
         gram = make_gram(read_table(self, X, reset=True), self.metric)
         count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
         choice = None
         if isinstance(self.schedule, str):
             check_choice(self.schedule, "schedule", ("auto",))
-            choice = choose(gram, n_parts=count, allow_single=self.allow_single_cluster, callback=self.callback)
+            search = budget.share(SEARCH_SHARE)
+            choice = choose(
+                gram, n_parts=count, allow_single=self.allow_single_cluster, callback=self.callback, budget=search
+            )
             schedule = halving_schedule(choice.K, choice.n_parts)
         else:
             schedule = check_schedule(self.schedule, gram.n)
-        solutions = self._solve_layers(gram, schedule)
-        trees = [linkage_tree(solution.point.unmixed) for solution in solutions]
+        solutions, trees = self._solve_layers(gram, schedule, budget)
+        labels = self._clusters(choice, trees, count)
+        embedding, extension = extend(solutions[0], self.metric, labels, n_components)
         self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
         self.confidence_ = float("nan") if choice is None else choice.confidence
-        self.labels_ = self._clusters(choice, trees, count)
-        self.n_clusters_ = int(self.labels_.max()) + 1
-        self.embedding_, self._extension = extend(solutions[0], self.metric, self.labels_, n_components)
+        self.labels_, self.n_clusters_ = labels, int(labels.max()) + 1
+        self.embedding_, self._extension = embedding, extension
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
         self._n_features_out = n_components
+        raise_if_interrupted(solutions[-1].status)
         return self
 
     def _clusters(self, choice: Choice | None, trees: list[LinkageTree], count: int | None) -> Array:
@@ -214,22 +226,34 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         """Fit to `X` and return `labels_`."""
         return self.fit(X).labels_
 
-    def _solve_layers(self, gram: Gram, schedule: list[float]) -> list[Solution]:
-        """Solve layer after layer until schedule or time is used up, a layer is hard, or the callback says so."""
-        began = time.perf_counter()
+    def _solve_layers(
+        self, gram: Gram, schedule: list[float], budget: Budget
+    ) -> tuple[list[Solution], list[LinkageTree]]:
+        """Solve layer after layer until schedule or time is used up, a layer is hard, or somebody asks to stop.
+
+        Of the time left the solver of a layer gets its share, or the first layers would leave none for those that bring
+        the clusters, and one share is left for reading. A layer is not begun if all around the solver's work on the
+        last one has taken longer than what is left.
+        """
         solutions: list[Solution] = []
+        trees: list[LinkageTree] = []
         watch = _Watch(self.callback)
-        for K in schedule:
-            left = None if self.max_seconds is None else max(self.max_seconds - (time.perf_counter() - began), 0.0)
-            options = SolveOptions(self.solver, self.tol, self.max_iter, left, self.grade)
+        for position, K in enumerate(schedule):
+            began, time_for_it = budget.elapsed, budget.share(1 / (len(schedule) - position + 1)).max_seconds
+            options = SolveOptions(self.solver, self.tol, self.max_iter, time_for_it, self.grade)
             start = Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None
             hear = watch if self.callback is not None else None
             solution = options.solve(KMeansSDP(gram, K), start=start, callback=hear)
             solutions.append(solution)
-            if watch.stopped or left == 0.0 or hardness(solution.point.unmixed.dense()) >= HARD:
+            trees.append(linkage_tree(solution.point.unmixed))
+            if watch.stopped or solution.status is Status.INTERRUPTED or budget.is_spent:
+                break
+            if hardness(solution.point.unmixed.dense()) >= HARD:
                 break
             gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
-        return solutions
+            if budget.left < budget.elapsed - began - solution.seconds:
+                break
+        return solutions, trees
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -18,13 +18,15 @@ from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template,
 from .._numerics.threads import limited_threads
 from .._numerics.validation import Seed, check_choice, check_integer, check_K, check_real
 from .._points.components import find_manifolds, name_manifolds
-from .._program.duplicates import read_groups
+from .._points.unweighted import PlainPoint
+from .._program.duplicates import Groups, read_groups
 from .._program.gram import Gram
-from .._program.inputs import METRICS, make_gram, read_table
+from .._program.inputs import METRICS, make_merged_gram, read_table
 from .._program.problem import KMeansSDP
+from .._solving.budget import SEARCH_SHARE, Budget
 from .._solving.loop import Callback
 from .._solving.options import SolveOptions
-from .._solving.solution import Solution
+from .._solving.solution import Solution, raise_if_interrupted
 from ..solvers import Solver, configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from .fitted import FittedManifolds
@@ -71,7 +73,7 @@ class NOMAD(
     max_iter : int, default=5000
         Most solver steps.
     max_seconds : float, optional
-        Most seconds.
+        Most seconds of all of `fit`, the search for ``K`` included, to within one step of the solver.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
     warm_start : bool, default=False
@@ -195,48 +197,65 @@ class NOMAD(
         -------
         NOMAD
             The fitted estimator.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. If the solver had begun, the model has kept the best feasible answer by then, with all fitted
+            attributes and the status INTERRUPTED in `solution_`; if not, it is as it was before.
         """
         self._check_parameters()
+        budget = Budget.of(self.max_seconds)
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)
             solver = configured(self.solver, self.tol, self.device, self.random_state)
-            self._groups = read_groups(sample_weight, table, self.metric, takes_weights=takes_weights(solver))
-            gram = self._make_gram(table)
-            is_auto = isinstance(self.K, str) and self.K == "auto"
-            choice = choose(gram, allow_single=self.allow_single_cluster, callback=self.callback) if is_auto else None
-            K = check_K(self.K, self._n_present(table)) if choice is None else choice.K
+            groups = read_groups(sample_weight, table, self.metric, takes_weights=takes_weights(solver))
+            gram = make_merged_gram(table, self.metric, groups)
+            choice = self._choose(gram, budget)
+            n_present = int(table.shape[0]) if groups is None else len(groups.present)
+            K = check_K(self.K, n_present) if choice is None else choice.K
             task = FitTask(self, X, self.max_iter)
-            options = SolveOptions(solver, self.tol, self.max_iter, self.max_seconds, self.grade)
+            options = SolveOptions(solver, self.tol, self.max_iter, budget.max_seconds, self.grade)
             # From as many on as there are distinct points every one of them is its own neighbour only.
             problem = KMeansSDP(gram, min(K, gram.n))
-            hear = listen(self.callback, self._line_writer(), task.listener)
-            self.solution_: Solution = options.solve(problem, start=self._start(gram.n), callback=hear)
-            self._read(K, choice, table, given_template(X))
+            lines = LineWriter(type(self).__name__) if self.verbose else None
+            hear = listen(self.callback, lines, task.listener)
+            solution = options.solve(problem, start=self._start(gram.n), callback=hear)
+            self._read(solution, groups, K, choice, table, given_template(X))
             task.end()
+        raise_if_interrupted(solution.status)
         return self
 
-    def _read(self, K: float, choice: Choice | None, table: Table, template: Array | None) -> None:
-        """Set the fitted attributes, in the array library of `template`."""
-        self.K_, self.n_iter_, self.certificate_ = K, self.solution_.n_iter, self.solution_.certificate
-        self._point = self.solution_.point
-        weights = None if self._groups is None else self._groups.weights
+    def _read(
+        self,
+        solution: Solution,
+        groups: Groups | None,
+        K: float,
+        choice: Choice | None,
+        table: Table,
+        template: Array | None,
+    ) -> None:
+        """Set the fitted attributes, in the array library of `template`: all at the end, so that none are left half."""
+        weights = None if groups is None else groups.weights
         # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
-        base = self._plain(self._point.unmixed)
+        base = solution.point.unmixed if groups is None else PlainPoint(solution.point.unmixed, groups.roots)
         parts = find_manifolds(base, self.threshold) if choice is None else choice.labels
+        coordinates, extension = extend(solution, self.metric, parts, max(self.n_components, 2))
+        squared_norms = solution.problem.gram.diagonal()
+        names = name_manifolds(parts, self.min_component_size, squared_norms, weights)
+        order, angles, is_closed = find_order(base, coordinates[:, :2], names[parts], self.threshold, weights)
+        if groups is not None:
+            parts, coordinates = groups.given(parts, 0), groups.given(coordinates, 0.0)
+            order, angles = groups.given(order, np.nan), groups.given(angles, np.nan)
+            if len(absent := groups.absent):
+                new = groups.columns(table[absent], pairwise=self._is_pairwise)
+                parts[absent], coordinates[absent] = extension.place(new)
+        self.solution_, self._point, self._groups = solution, solution.point, groups
         self.confidence_ = math.nan if choice is None else choice.confidence
-        coordinates, self._extension = extend(self.solution_, self.metric, parts, max(self.n_components, 2))
-        squared_norms = self.solution_.problem.gram.diagonal()
-        self._names = name_manifolds(parts, self.min_component_size, squared_norms, weights).tolist()
-        labels = np.array(self._names)[parts]
-        order, angles, is_closed = find_order(base, coordinates[:, :2], labels, self.threshold, weights)
-        if self._groups is not None:
-            parts, coordinates = self._groups.given(parts, 0), self._groups.given(coordinates, 0.0)
-            order, angles = self._groups.given(order, np.nan), self._groups.given(angles, np.nan)
-            if len(absent := self._groups.absent):
-                new = self._groups.columns(table[absent], pairwise=self._is_pairwise)
-                parts[absent], coordinates[absent] = self._extension.place(new)
+        self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
+        self._names, self._extension = names.tolist(), extension
         self.n_manifolds_ = len(is_closed)
-        self.labels_ = like_given(np.array(self._names)[parts], template)
+        self.labels_ = like_given(names[parts], template)
         self.embedding_ = like_given(coordinates[:, : self.n_components], template)
         self.order_ = like_given(order, template)
         self.circular_coordinates_ = like_given(angles, template)
@@ -251,16 +270,12 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _make_gram(self, table: Table) -> Gram:
-        """Of the points of the program."""
-        if self._groups is None:
-            return make_gram(table, self.metric)
-        if self._is_pairwise:
-            make_gram(table, self.metric)  # whatever is wrong with the matrix is wrong with all of it
-        return make_gram(self._groups.merged(table, pairwise=self._is_pairwise), self.metric, self._groups.weights)
-
-    def _n_present(self, table: Table) -> int:
-        return int(table.shape[0]) if self._groups is None else len(self._groups.present)
+    def _choose(self, gram: Gram, budget: Budget) -> Choice | None:
+        """The parts that the data show; None where ``K`` is given, and with it the parts."""
+        if not (isinstance(self.K, str) and self.K == "auto"):
+            return None
+        search = budget.share(SEARCH_SHARE)
+        return choose(gram, allow_single=self.allow_single_cluster, callback=self.callback, budget=search)
 
     def _check_parameters(self) -> None:
         check_choice(self.metric, "metric", METRICS)
@@ -276,9 +291,6 @@ class NOMAD(
         """Where to begin: the last fit's end, if asked for and of the same size."""
         last = getattr(self, "solution_", None) if self.warm_start else None
         return last.iterate if last is not None and last.problem.n == n else None
-
-    def _line_writer(self) -> LineWriter | None:
-        return LineWriter(type(self).__name__) if self.verbose else None
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()

@@ -116,7 +116,7 @@ class Encoder:
                     f"{where} must be a CSR or CSC matrix to be saved, got {name}. Convert it with tocsr()."
                 )
             parts = {part: self.encode(getattr(value, part), where) for part in ("data", "indices", "indptr")}
-            return {"type": "sparse", "class": name, "shape": list(map(int, value.shape)), **parts}
+            return {"type": "sparse", "class": name, "shape": list(map(int, cast("Sparse", value).shape)), **parts}
         if isinstance(value, np.ndarray) and value.dtype == object and all(isinstance(x, str) for x in value.flat):
             return {"type": "text", "shape": list(value.shape), "items": list(value.flat)}
         return {"type": "array", "name": self._store(cast("Array", value), value, where)}

@@ -11,11 +11,12 @@ from scipy.optimize import minimize_scalar
 
 from .._certificate.iterate import Iterate
 from .._certificate.upper import eigenvalues_are_cheap, upper_bound
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data
+from .._numerics.arrays import Array, Data
 from .._points.forms import SoftPoint
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
 from ..solvers._admm_state import row_multipliers
 from ..solvers._soft_updates import SoftState
 
@@ -23,6 +24,8 @@ from ..solvers._soft_updates import SoftState
 # level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.
 SMALLEST_SHARE, LARGEST_SHARE = 1e-3, 2.0
 COARSE_LOOKS, FINE_LOOKS = 10, 12
+# In which order the grid is looked at: where time is short, from its middle outwards.
+OUTWARDS = sorted(range(COARSE_LOOKS), key=lambda k: abs(k - COARSE_LOOKS // 2))
 
 
 def kmeans_objective(X: Data | Gram, labels: ArrayLike) -> float:
@@ -82,8 +85,7 @@ def inertia_bound(gram: Gram, upper: float) -> float:
     """
     if math.isinf(upper):
         return 0.0
-    rounding = 4 * gram.n * UNIT_ROUNDOFF * abs(gram.trace) + gram.n * gram.forming_error
-    return max(0.0, gram.trace - rounding - upper)
+    return max(0.0, gram.trace - gram.trace_error - upper)
 
 
 def assignment_matrix(labels: ArrayLike) -> Array:
@@ -111,7 +113,9 @@ def assignment_matrix(labels: ArrayLike) -> Array:
     return (V / V.sum(axis=0)) @ V.T
 
 
-def lloyd_iterate(problem: KMeansSDP, labels: ArrayLike, *, multiplier: float | None = None) -> Iterate:
+def lloyd_iterate(
+    problem: KMeansSDP, labels: ArrayLike, *, multiplier: float | None = None, max_seconds: float | None = None
+) -> Iterate:
     """A clustering, for instance Lloyd's, as an iterate: to be judged as it is, or to start a solver from.
 
     Its point is the `assignment_matrix`. Its dual guess comes from the row multipliers
@@ -126,6 +130,8 @@ def lloyd_iterate(problem: KMeansSDP, labels: ArrayLike, *, multiplier: float | 
     multiplier : float, optional
         The trace multiplier ``t``, in the units of ``D``. None looks for the one with the least upper bound, for as
         many points as all eigenvalues can be had quickly; beyond, there is no dual guess.
+    max_seconds : float, optional
+        Most seconds of that search, to within one look; it ends with the best found by then.
 
     Returns
     -------
@@ -139,6 +145,7 @@ def lloyd_iterate(problem: KMeansSDP, labels: ArrayLike, *, multiplier: float | 
     >>> certify(problem, lloyd_iterate(problem, [0, 0, 1, 1])).gap < 1e-6
     True
     """
+    budget = Budget.of(max_seconds)
     check_unweighted(problem.gram, "the iterate of a clustering")
     V = memberships(labels, problem.n)
     if multiplier is None and not eigenvalues_are_cheap(problem, V):
@@ -154,14 +161,20 @@ def lloyd_iterate(problem: KMeansSDP, labels: ArrayLike, *, multiplier: float | 
 
     if multiplier is None:
         natural = max(problem.gram.trace, problem.gram.norm) / V.shape[1]
-        multiplier = natural * _best_share(lambda share: upper_bound(problem, guess(natural * share)))
+        multiplier = natural * _best_share(lambda share: upper_bound(problem, guess(natural * share)), budget)
     return Iterate(SoftPoint(V), N=guess(multiplier), state=SoftState(float(multiplier)))
 
 
-def _best_share(bound: Callable[[float], float]) -> float:
-    """The share with the least bound, on a logarithmic scale."""
-    grid = np.linspace(math.log(SMALLEST_SHARE), math.log(LARGEST_SHARE), COARSE_LOOKS)
-    best = int(np.argmin([bound(math.exp(x)) for x in grid]))
+def _best_share(bound: Callable[[float], float], budget: Budget) -> float:
+    """The share with the least bound, on a logarithmic scale, or the best that there is time for."""
+    grid, found = np.linspace(math.log(SMALLEST_SHARE), math.log(LARGEST_SHARE), COARSE_LOOKS), {}
+    for k in OUTWARDS:
+        found[k] = bound(math.exp(grid[k]))
+        if budget.left < budget.elapsed / len(found):
+            break
+    best = min(sorted(found), key=lambda k: found[k])
+    if budget.left < FINE_LOOKS * budget.elapsed / len(found):
+        return math.exp(grid[best])
     around = (float(grid[max(best - 1, 0)]), float(grid[min(best + 1, COARSE_LOOKS - 1)]))
     answer = minimize_scalar(
         lambda x: bound(math.exp(x)), bounds=around, method="bounded", options={"maxiter": FINE_LOOKS}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import math
+import warnings
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -19,13 +21,16 @@ from .._numerics.validation import Seed, check_choice, check_finite, check_integ
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.advice import for_a_bound, for_a_smaller_gap, how_it_ended
+from .._solving.budget import Budget
 from .._solving.loop import Limits
 from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
-from .._solving.solution import Status
+from .._solving.solution import Status, raise_if_interrupted
 from ..solvers import SoftAssignment, Solver
+from .cutting_planes import LARGEST_FOR_CUTS
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
-from .proof import KMeansCertificate, check_cuts_option, prove
+from .proof import KMeansCertificate, check_cuts_option, prove, unproven
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -34,6 +39,8 @@ if TYPE_CHECKING:
 SOFT_IMPROVEMENT = 1e-4
 # They end by themselves long before.
 MOST_SOFT_STEPS = 10**6
+# The share of a fit's time that they may take, where it is limited.
+SOFT_SHARE = 0.25
 
 
 class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixin, BaseEstimator):
@@ -59,7 +66,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     max_iter : int, default=5000
         Most steps of the solver, and as many again with cuts.
     max_seconds : float, optional
-        Most seconds for the proof.
+        Most seconds of all of `fit`, to within one step of the solver.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
     solver : str or solver, default="auto"
@@ -80,7 +87,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     certificate_ : KMeansCertificate
         All of it together, with the multipliers that prove it.
     n_iter_ : int
-        Steps of the solver.
+        Steps of the solver; 1 also where the labels themselves suggested the proof and no step was needed.
     n_features_in_ : int
         Number of columns of `X`.
 
@@ -126,8 +133,15 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Returns
         -------
         CertifiedKMeans
-            The fitted estimator.
+            The fitted estimator; a `ConvergenceWarning` says so where the gap stayed above `tol`, and what would help.
+
+        Raises
+        ------
+        KeyboardInterrupt
+            After Ctrl-C. Once there were labels, the model has kept the best ones and what is proven of them so far,
+            with all fitted attributes; before, it is as it was.
         """
+        budget = Budget.of(self.max_seconds)
         K, n_init = check_integer(self.n_clusters, "n_clusters", 1), check_integer(self.n_init, "n_init", 1)
         tol = check_real(self.tol, "tol", 0, 1, "a real number in [0, 1]")
         check_choice(self.grade, "grade", GRADES)
@@ -137,32 +151,64 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_cuts_option(self.cuts, table.shape[0])
         random, gram = check_random_state(self.random_state), Gram.from_data(table)
         X_centred = gram.table
-        problem = KMeansSDP(gram, K)
 
         clustering = best_clustering(gram, X_centred, K, [labels_of_data(X_centred, K, n_init, random)])
 
+        def proposals(point: Point) -> Iterator[Array]:
+            yield clustering.labels
+            for labels in labels_of_point(point, X_centred, K, random):
+                yield labels
+                if budget.is_spent:
+                    return
+
         def improve(point: Point | None) -> float:
             nonlocal clustering
-            if point is not None:
-                proposals = [clustering.labels, *labels_of_point(point, X_centred, K, random)]
-                clustering = best_clustering(gram, X_centred, K, proposals)
+            if point is not None and not budget.is_spent:
+                clustering = best_clustering(gram, X_centred, K, proposals(point))
             return clustering.inertia
 
-        improve(_soft_point(problem))
-        options = SolveOptions(self.solver, tol, self.max_iter, self.max_seconds, self.grade)
-        proof, point, self.n_iter_ = prove(gram, clustering.labels, K, options, cuts=self.cuts, improve=improve)
-        if proof.gap > tol:
-            improve(point)
-        self._keep(table, clustering, proof)
+        proof, n_iter = unproven(gram, clustering.labels, K, self.grade), 0
+        options = SolveOptions(self.solver, tol, self.max_iter, None, self.grade)
+        try:
+            improve(_soft_point(KMeansSDP(gram, K), budget.share(SOFT_SHARE)))
+            proof, point, n_iter = prove(gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve)
+            if proof.gap > tol and proof.status is not Status.INTERRUPTED:
+                improve(point)
+            status = proof.status
+        except KeyboardInterrupt:
+            status = Status.INTERRUPTED
+        self._keep(table, clustering, proof, n_iter)
+        raise_if_interrupted(status)
+        if self.gap_ > tol:
+            self._warn(KMeansSDP(gram, K))
         return self
 
-    def _keep(self, X: Table, clustering: Clustering, proof: KMeansCertificate) -> None:
+    def _warn(self, problem: KMeansSDP) -> None:
+        """Say how far the proof has come and what would bring it further."""
+        proof = self.certificate_
+        if proof.multipliers is None:
+            advice = for_a_bound(problem)
+        elif self.cuts or proof.status is not Status.EXHAUSTED:
+            advice = for_a_smaller_gap(problem, proof.status)
+        elif problem.n <= LARGEST_FOR_CUTS:
+            advice = "Pass cuts=True, which closes what the relaxation leaves open."
+        else:
+            advice = f"cuts=True closes what the relaxation leaves open, for at most {LARGEST_FOR_CUTS} points."
+        warnings.warn(
+            f"{how_it_ended(proof.status)} with gap {proof.gap:.1e} > tol={self.tol:.1e}: the inertia is "
+            f"{proof.inertia:.6g}, and no clustering into {proof.n_clusters} groups has an inertia below "
+            f"{proof.lower_bound:.6g}. {advice}",
+            ConvergenceWarning,
+            stacklevel=3,
+        )
+
+    def _keep(self, X: Table, clustering: Clustering, proof: KMeansCertificate, n_iter: int) -> None:
         bound = min(proof.lower_bound, clustering.inertia)
         labels = clustering.labels.astype(np.int32)
         is_proven = clustering.inertia - bound <= self.tol * clustering.inertia
         status = Status.CERTIFIED if is_proven else proof.status
         self.certificate_ = replace(proof, inertia=clustering.inertia, lower_bound=bound, labels=labels, status=status)
-        self.labels_, self.inertia_ = labels, clustering.inertia
+        self.labels_, self.inertia_, self.n_iter_ = labels, clustering.inertia, max(n_iter, 1)
         self.lower_bound_, self.gap_ = bound, self.certificate_.gap
         self.cluster_centers_ = cluster_means(X, labels)
         self._n_features_out = len(self.cluster_centers_)
@@ -195,9 +241,9 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return tags
 
 
-def _soft_point(problem: KMeansSDP) -> Point | None:
+def _soft_point(problem: KMeansSDP, budget: Budget) -> Point | None:
     """The soft assignments that their own solver ends with; None where there is nothing to solve."""
     if problem.is_trivial:
         return None
     solver = SoftAssignment(improvement=SOFT_IMPROVEMENT, max_growth=0)
-    return rough_iterate(problem, solver, Limits(MOST_SOFT_STEPS, math.inf))[0].point
+    return rough_iterate(problem, solver, Limits(MOST_SOFT_STEPS, budget.left))[0].point

@@ -20,6 +20,7 @@ from .._points.point import Point
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
 from .._solving.checkpoint import fingerprint
 from .._solving.loop import Limits, take_steps
 from .._solving.options import SolveOptions
@@ -34,6 +35,9 @@ from .cutting_planes import LARGEST_FOR_CUTS, ClusteringJudge, CuttingPlanes
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
 CUTS_FROM = 10
+# The share of the time left in which a start is sought in the labels, and how many looks at a bound the first cuts
+# take: with less time than that they are not begun.
+START_SHARE, FIRST_CUTS = 0.25, 10
 # Cuts aim a little below the tolerance, so that rounding does not spoil it.
 CAUTIOUS_SHARE = 0.99
 
@@ -67,6 +71,12 @@ class KMeansCertificate:
         if self.inertia <= 0:
             return 0.0
         return max(0.0, (self.inertia - self.lower_bound) / self.inertia)
+
+    def __str__(self) -> str:
+        return (
+            f"inertia {self.inertia:.10g}, no clustering into {self.n_clusters} groups has one below "
+            f"{self.lower_bound:.10g} (gap {self.gap:.1e}, grade {self.grade})"
+        )
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write claim and proof to a file that others check from the data alone: ``sknomad verify FILE DATA``.
@@ -113,10 +123,12 @@ def certify_kmeans(
     max_iter : int, default=5000
         Most steps without cuts, and as many again with them.
     max_seconds : float, optional
+        Most seconds in all, to within one step of the solver.
 
     Returns
     -------
     KMeansCertificate
+        Also after Ctrl-C, with what is proven so far and the status INTERRUPTED.
 
     Examples
     --------
@@ -125,6 +137,7 @@ def certify_kmeans(
     >>> proof.inertia, round(proof.lower_bound, 3), proof.gap < 1e-3
     (1.0, 1.0, True)
     """
+    budget = Budget.of(max_seconds)
     check_choice(grade, "grade", GRADES)
     check_real(tol, "tol", 0, 1, "a real number in [0, 1]")
     gram = X if isinstance(X, Gram) else Gram.from_data(X)
@@ -136,7 +149,7 @@ def certify_kmeans(
             f"n_clusters must lie between the {found} distinct labels and n_samples={gram.n}, got {n_clusters}."
         )
     check_cuts_option(cuts, gram.n)
-    return prove(gram, labels, K, SolveOptions("auto", tol, max_iter, max_seconds, grade), cuts=cuts)[0]
+    return prove(gram, labels, K, SolveOptions("auto", tol, max_iter, None, grade), budget, cuts=cuts)[0]
 
 
 def check_cuts_option(cuts: object, n: int) -> None:
@@ -147,28 +160,43 @@ def check_cuts_option(cuts: object, n: int) -> None:
         raise ValueError(f"cuts must be False for more than {LARGEST_FOR_CUTS} points, got True for {n}.")
 
 
+def unproven(gram: Gram, labels: ArrayLike, K: int, grade: str) -> KMeansCertificate:
+    """What is known of a clustering before anything is proven: that its inertia is at least 0."""
+    codes = _codes(labels)
+    inertia, digest = kmeans_objective(gram, codes), fingerprint(KMeansSDP(gram, K))
+    return KMeansCertificate(inertia, 0.0, grade, K, Status.INTERRUPTED, 0.0, codes, None, digest)
+
+
+def _codes(labels: ArrayLike) -> Array:
+    """Labels as integers from 0."""
+    return np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
+
+
 def prove(
     gram: Gram,
     labels: ArrayLike,
     K: int,
     options: SolveOptions,
+    budget: Budget,
     *,
     cuts: bool = False,
     improve: Callable[[Point], float] | None = None,
 ) -> tuple[KMeansCertificate, Point, int]:
     """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
 
-    The tolerance of `options` is relative to the inertia. `improve` may find better labels in a ``Q`` with cuts; it
-    returns the least inertia known.
+    The tolerance of `options` is relative to the inertia; the time is that of `budget`. `improve` may find better
+    labels in a ``Q`` with cuts; it returns the least inertia known.
     """
     problem, inertia, tol = KMeansSDP(gram, K), kmeans_objective(gram, labels), options.tol
     explained = gram.trace - inertia
     # An error of tol in the inertia is this one in the value of the program.
     relaxed = CUTS_FROM * tol if cuts else tol
     tol_of_value = relaxed * inertia / explained if relaxed * inertia < explained else 1.0
-    start = None if problem.is_trivial else lloyd_iterate(problem, labels)
+    start = None
+    if not problem.is_trivial:
+        start = lloyd_iterate(problem, labels, max_seconds=budget.share(START_SHARE).max_seconds)
     run = Run(problem, tol_of_value, options.grade, iterate=start, keeps_multiplier=True)
-    limits = Limits(options.max_iter, math.inf if options.max_seconds is None else options.max_seconds)
+    limits = Limits(options.max_iter, budget.left)
 
     def is_proven(progress: Progress) -> bool:
         return inertia - inertia_bound(gram, progress.upper) <= tol * inertia
@@ -176,16 +204,15 @@ def prove(
     ended = run_solver(run, resolve(options.solver, problem, tol_of_value), limits, callback=is_proven)
     solution = run.solution(ended)
     bound = min(inertia_bound(gram, run.upper), inertia)
-    codes = np.unique(np.asarray(labels), return_inverse=True)[1].astype(np.int32)
     multipliers = None if run.multiplier is None else Multipliers(np.asarray(to_numpy(run.multiplier)))
     certificate = KMeansCertificate(
-        inertia, bound, run.grade, K, _status(inertia, bound, tol, ended), solution.seconds, codes,
+        inertia, bound, run.grade, K, _status(inertia, bound, tol, ended), solution.seconds, _codes(labels),
         multipliers, fingerprint(problem),
     )  # fmt: skip
-    if not cuts or certificate.gap <= tol or multipliers is None:
+    is_over = budget.is_spent or ended is Status.INTERRUPTED
+    if not cuts or certificate.gap <= tol or multipliers is None or is_over:
         return certificate, solution.point.unmixed, solution.n_iter
-    left = replace(limits, max_seconds=max(0.0, limits.max_seconds - solution.seconds))
-    return _with_cuts(certificate, solution, tol, left, improve)
+    return _with_cuts(certificate, solution, tol, options.max_iter, budget, improve)
 
 
 class _InertiaTarget:
@@ -204,18 +231,26 @@ class _InertiaTarget:
 
 
 def _with_cuts(
-    plain: KMeansCertificate, solution: Solution, tol: float, limits: Limits, improve: Callable[[Point], float] | None
-) -> tuple[KMeansCertificate, Point, int]:
+    plain: KMeansCertificate, solution: Solution, tol: float, max_iter: int, budget: Budget,
+    improve: Callable[[Point], float] | None,
+) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
     """A better certificate from cuts, in the grade of the plain one; the plain one where that fails."""
     assert plain.multipliers is not None
     problem, gram, state = solution.problem, solution.problem.gram, solution.iterate.state
     penalty = state.rho if isinstance(state, ADMMState) else gram.norm / math.sqrt(problem.K)
     start = Iterate(solution.point.unmixed, state=Multipliers(np.asarray(plain.multipliers.N, dtype=np.float64)))
     target, judge = _InertiaTarget(gram.trace, plain.inertia, tol, improve), ClusteringJudge(problem)
-    run = Run(problem, tol, plain.grade, iterate=start)
-    steps = CuttingPlanes(target, judge.bound_of, penalty).iterates(problem, start)
-    ended = take_steps(run, steps, judge, limits, callback=lambda progress: progress.upper <= target.upper)
-    upper = clustering_upper_bound(problem, judge.best, grade=plain.grade)
+    run, limits = Run(problem, tol, plain.grade, iterate=start), Limits(max_iter, budget.left)
+    try:
+        judge.begin(run)
+        if budget.left < FIRST_CUTS * run.seconds:
+            ended = Status.MAX_SECONDS
+        else:
+            steps = CuttingPlanes(target, judge.bound_of, penalty).iterates(problem, start)
+            ended = take_steps(run, steps, judge, limits, callback=lambda progress: progress.upper <= target.upper)
+    except KeyboardInterrupt:
+        ended = Status.INTERRUPTED
+    upper = run.upper if plain.grade == "eigen" else clustering_upper_bound(problem, judge.best, grade=plain.grade)
     bound = min(inertia_bound(gram, upper), plain.inertia)
     status, n_iter = _status(plain.inertia, bound, tol, ended), solution.n_iter + run.iteration
     seconds = plain.seconds + run.seconds
@@ -227,6 +262,8 @@ def _with_cuts(
 
 def _status(inertia: float, bound: float, tol: float, ended: Status) -> Status:
     """Of the clustering: a program solved to its end that leaves a gap open has no more to offer."""
+    if ended is Status.INTERRUPTED:
+        return ended
     if inertia - bound <= tol * inertia:
         return Status.CERTIFIED
     return Status.EXHAUSTED if ended in (Status.CERTIFIED, Status.STOPPED) else ended

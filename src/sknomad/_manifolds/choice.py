@@ -16,6 +16,7 @@ from .._numerics.arrays import Array
 from .._points.components import in_order
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
 from .._solving.loop import Callback, Limits
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status
@@ -27,7 +28,7 @@ from .look import Look, make_look
 from .valley_tree import FEWEST_POINTS
 
 # Points per patch, n/K, of the four looks: few points need finer patches.
-POINTS_PER_PATCH, POINTS_PER_FINE_PATCH, FINE_BELOW = (6, 10, 15, 25), (4, 6, 10, 15), 200
+POINTS_PER_PATCH, POINTS_PER_FINE_PATCH, FINE_UP_TO = (6, 10, 15, 25), (4, 6, 10, 15), 200
 # Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
 # because the exact solution has no entries across a gap while an approximate one still has small ones.
 # Larger K need more: twice K, and never fewer than the first number.
@@ -35,15 +36,25 @@ LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
 # Beyond this many points steps are in single precision.
 DOUBLE_UP_TO = 300
 # Strength from which on there are several parts, at some number of points and for fine patches at another, and how it
-# moves with the log of their number: at most 5 in 100 single pieces reach it.
-SEVERAL_FROM, AT_POINTS = -3.25, 300
+# moves with the log of their number: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py).
+SEVERAL_FROM, AT_POINTS = -3.23, 300
 SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.8, 100
 PER_LOG_POINTS = -0.7
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_ONE, CONFIDENCE_WHEN_TOLD = (-1.13, 0.45, 1.06), (1.14, 0.25), (2.70, 1.20)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.13, 0.45, 1.06), (-1.41, 0.67, 1.01)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE, CONFIDENCE_WHEN_TOLD = (1.14, 0.25), (-1.30, 1.04), (2.70, 1.20)
 # Neighbours per point of the solution that coordinates are read off, and the most patches; parts want twice as many.
 POINTS_PER_COORDINATE_PATCH, MOST_PATCHES, PATCHES_PER_PART = 12, 32, 2
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Looks at some data: all that a choice is made from."""
+
+    n: int  # points
+    groups: Array  # (n,) the group that stands for each point
+    looks: list[Look]  # at the groups, from coarse to fine patches; fewer where the callback asked to stop
 
 
 @dataclass(frozen=True)
@@ -64,6 +75,9 @@ class Choice:
     strength : float
         What speaks for the best division into several parts, less what single pieces rarely reach: positive for
         several. With the number told, the score of the division.
+    margin : float
+        The score of the best division into several parts less that of the best into another number; NaN with the
+        number told.
     was_found : bool
         Whether the data show a division into the number of parts told.
     K_values : array
@@ -75,12 +89,18 @@ class Choice:
     labels: Array
     confidence: float
     strength: float
+    margin: float
     was_found: bool
     K_values: Array
 
 
 def choose(
-    gram: Gram, *, n_parts: int | None = None, allow_single: bool = True, callback: Callback | None = None
+    gram: Gram,
+    *,
+    n_parts: int | None = None,
+    allow_single: bool = True,
+    callback: Callback | None = None,
+    budget: Budget | None = None,
 ) -> Choice:
     """Choose the parts of the points of `gram`.
 
@@ -93,6 +113,8 @@ def choose(
         Whether one part may be the answer.
     callback : callable, optional
         Sees the progress of every rough solve; returning True ends the search, with what is known so far.
+    budget : Budget, optional
+        Time for the search, which ends with what is known by then.
 
     Returns
     -------
@@ -107,8 +129,24 @@ def choose(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
+    return decide(look_around(gram, callback, budget), n_parts=n_parts, allow_single=allow_single)
+
+
+def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:
+    """Rough solutions at several ``K``, until time is up or the callback asks to stop."""
     coarse, groups = coarsen(gram)
-    looks = _look_around(coarse, callback)
+    budget, looks = budget or Budget(), []
+    for K in looked_at(coarse.n):
+        Q, is_last = _rough_solution(KMeansSDP(coarse, K), callback, budget)
+        looks.append(make_look(K, Q))
+        if is_last or budget.is_spent:
+            break
+    return Survey(counted_points(gram), groups, looks)
+
+
+def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = True) -> Choice:
+    """The choice that the looks speak for; parameters as in `choose`."""
+    looks, margin = survey.looks, math.nan
     if n_parts is None:
         labels, strength, margin = _best_division(looks, allow_single=allow_single)
         confidence, was_found = _confidence(labels, strength, margin), True
@@ -117,11 +155,12 @@ def choose(
         confidence = _logistic(CONFIDENCE_WHEN_TOLD, strength) if was_found and n_parts > 1 else float(was_found)
     found = int(labels.max()) + 1 if n_parts is None else n_parts
     return Choice(
-        K=coordinates_K(counted_points(gram), found),
+        K=coordinates_K(survey.n, found),
         n_parts=found,
-        labels=in_order(labels[groups]),
+        labels=in_order(labels[survey.groups]),
         confidence=confidence,
         strength=strength,
+        margin=margin,
         was_found=was_found,
         K_values=np.array([look.K for look in looks]),
     )
@@ -129,7 +168,7 @@ def choose(
 
 def looked_at(n: int) -> list[float]:
     """The ``K`` of the looks at `n` points, ascending; all at least 2, and one at least."""
-    patches = POINTS_PER_FINE_PATCH if n < FINE_BELOW else POINTS_PER_PATCH
+    patches = POINTS_PER_FINE_PATCH if n <= FINE_UP_TO else POINTS_PER_PATCH
     return sorted(n / size for size in patches if n / size >= 2) or [min(2.0, float(n))]
 
 
@@ -141,29 +180,18 @@ def coordinates_K(n: int, n_parts: int = 1) -> float:
 
 def several_from(n: int) -> float:
     """The strength from which on `n` points are several parts."""
-    if n < FINE_BELOW:
+    if n <= FINE_UP_TO:
         return SEVERAL_FROM_FINE + PER_LOG_POINTS * math.log(n / AT_FINE_POINTS)
     return SEVERAL_FROM + PER_LOG_POINTS * math.log(n / AT_POINTS)
 
 
-def _look_around(gram: Gram, callback: Callback | None) -> list[Look]:
-    """Looks at the data, from coarse to fine patches, until the callback asks to stop."""
-    looks: list[Look] = []
-    for K in looked_at(gram.n):
-        Q, is_last = _rough_solution(KMeansSDP(gram, K), callback)
-        looks.append(make_look(K, Q))
-        if is_last:
-            break
-    return looks
-
-
-def _rough_solution(problem: KMeansSDP, callback: Callback | None) -> tuple[Array, bool]:
+def _rough_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
     """The ``Q`` of a few steps, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed.dense(), False
     steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
     solver = ADMM(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
-    iterate, status = rough_iterate(problem, solver, Limits(steps, math.inf), callback)
+    iterate, status = rough_iterate(problem, solver, Limits(steps, budget.left), callback)
     return iterate.point.dense(), status is Status.STOPPED
 
 
@@ -195,10 +223,12 @@ def _told_division(looks: list[Look], n_parts: int) -> tuple[Array, float, bool]
 
 def _confidence(labels: Array, strength: float, margin: float) -> float:
     """The share of data with known parts, equally strong and clear, on which the number was right."""
-    distance = min(abs(strength), LARGEST_STRENGTH)
+    distance, is_fine = min(abs(strength), LARGEST_STRENGTH), len(labels) <= FINE_UP_TO
     if not labels.any():
-        return _logistic(CONFIDENCE_IN_ONE, distance if strength < 0 else 0.0)
-    return _logistic(CONFIDENCE_IN_SEVERAL, distance if strength > 0 else 0.0, min(margin, LARGEST_MARGIN))
+        in_one = CONFIDENCE_IN_ONE_FINE if is_fine else CONFIDENCE_IN_ONE
+        return _logistic(in_one, distance if strength < 0 else 0.0)
+    in_several = CONFIDENCE_IN_SEVERAL_FINE if is_fine else CONFIDENCE_IN_SEVERAL
+    return _logistic(in_several, distance if strength > 0 else 0.0, min(margin, LARGEST_MARGIN))
 
 
 def _logistic(coefficients: tuple[float, ...], *values: float) -> float:

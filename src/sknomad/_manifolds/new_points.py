@@ -152,6 +152,8 @@ class Extension:
 
 def with_exceptions(extension: Extension, features: Table, parts: Array) -> Extension:
     """`extension` with those training points remembered that it would place on another component."""
+    if parts.max() == 0 and extension.anchors.parts.max() == 0:
+        return extension
     blocks = row_slices(features.shape[0], max(1, BLOCK_ENTRIES // len(extension.anchors.offsets)))
     found = [heaviest_parts(extension.anchors.shares(features[block]), extension.anchors.parts) for block in blocks]
     wrong = np.flatnonzero(np.concatenate(found) != parts)

@@ -18,7 +18,7 @@ from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
 from .._solving.loop import Callback
 from .._solving.options import SolveOptions
-from .._solving.solution import Solution
+from .._solving.solution import Solution, raise_if_interrupted
 from ..metrics import active_modes
 from ..solvers import Solver
 from .linkage import linkage_tree
@@ -146,6 +146,7 @@ def nomad_path(
     start: Iterate | None = None
     for K in values:
         solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback)
+        raise_if_interrupted(solution.status)
         found.append(_facts(solution))
         start = warm_start(solution)
     labels = np.array([facts.labels for facts in found])

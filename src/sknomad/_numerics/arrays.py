@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import scipy
@@ -13,11 +13,9 @@ from array_api_compat import device as device
 from array_api_compat import is_numpy_array as is_numpy_array
 from array_api_compat import to_device as to_device
 from numpy.typing import ArrayLike, DTypeLike, NDArray
+from scipy.sparse import issparse
 from sklearn import get_config
 from sklearn.utils.fixes import parse_version
-
-if TYPE_CHECKING:
-    from typing_extensions import TypeIs
 
 # A NumPy, CuPy, torch or array-api-strict array: numerics are written once for all of them. The type checker takes each
 # for NumPy's, which has the operators, the indexing, `shape`, `T` and `dtype` that they share; that nothing else is
@@ -29,6 +27,8 @@ Sparse: TypeAlias = "sp.csr_matrix[Any]"
 Table: TypeAlias = "Array | Sparse"
 # The same where dense stays dense and sparse stays sparse.
 SameTable = TypeVar("SameTable", bound=Table)
+# SciPy's own test, which tells the type checker which of the two a table is.
+is_sparse = issparse
 # What users pass as a table: whatever scikit-learn reads.
 Data: TypeAlias = "ArrayLike | Sparse"
 # Where to compute: "auto", "cpu", "cpu32", "cuda" (also with a number), or an array that stands for its own place.
@@ -84,7 +84,7 @@ def given_template(array: object) -> Array | None:
 
     None otherwise: results are then NumPy arrays.
     """
-    if not get_config()["array_api_dispatch"] or sp.issparse(array) or not is_array_api_obj(array):
+    if not get_config()["array_api_dispatch"] or is_sparse(array) or not is_array_api_obj(array):
         return None
     return None if is_numpy_array(array) else cast("Array", array)
 
@@ -152,11 +152,6 @@ def all_finite(array: Array) -> bool:
     """Whether an array holds neither NaN nor infinity."""
     xp = namespace(array)
     return bool(xp.all(xp.isfinite(array)))
-
-
-def is_sparse(array: object) -> TypeIs[Sparse]:
-    """Whether `array` is a SciPy sparse matrix or array."""
-    return bool(sp.issparse(array))
 
 
 def float64_template(array: Array) -> Array:

@@ -7,6 +7,7 @@ from collections.abc import Collection
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
+import scipy.linalg as la
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
@@ -122,3 +123,15 @@ def check_square(D: Data, name: str) -> Array:
             f"allowed {SYMMETRY_TOLERANCE * size:.1e}. Pass (D + D.T) / 2."
         )
     return square / 2 + square.T / 2
+
+
+def check_definite(D: Array, allowed: float) -> None:
+    """Refuse a centred kernel with an eigenvalue below ``-allowed``; one factorisation settles the common case."""
+    if la.lapack.dpotrf(D + allowed * np.eye(len(D)), lower=True)[1] == 0:
+        return
+    smallest = float(la.eigvalsh(D, subset_by_index=[0, 0])[0])
+    if smallest < -allowed:
+        raise ValueError(
+            f"kernel must be positive semidefinite after centring: its smallest eigenvalue is {smallest:.1e}, "
+            f"allowed {-allowed:.1e}. Pass distances instead, or Gram.from_kernel(D, allow_indefinite=True)."
+        )

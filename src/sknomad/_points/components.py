@@ -6,10 +6,10 @@ from collections.abc import Iterator
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components
 
 from .._numerics.arrays import Array, Sparse, row_slices, to_numpy
 from .point import Point
+from .product_components import join, product_components
 from .unweighted import PlainPoint
 
 # Entries of Q looked at together.
@@ -23,12 +23,13 @@ def find_manifolds(point: Point, threshold: float) -> Array:
 
     Labels count from 0 in the order in which components first appear.
     """
+    factors = None if isinstance(point, PlainPoint) else point.sparse_factors()
+    if factors is not None:
+        return in_order(product_components(*factors, threshold * point.largest_entry()))
     labels: Array = np.arange(point.n)
     for block, rows in rows_above(point, threshold):
         edges = rows.tocoo()
-        ends = (labels[edges.row + block.start], labels[edges.col])
-        graph = sp.coo_matrix((np.ones(edges.nnz, dtype=bool), ends), shape=(labels.max() + 1,) * 2)
-        labels = connected_components(graph, directed=False)[1][labels]
+        labels = join(labels, edges.row + block.start, edges.col)
     return in_order(_with_light_points(point, labels) if isinstance(point, PlainPoint) else labels)
 
 

@@ -17,6 +17,8 @@ from .._numerics.validation import check_weights
 SMALLEST_SIZE, LARGEST_SIZE = 1e-70, 1e70
 # The same for the roots of weights, whose products with those numbers must not leave it either.
 SMALLEST_ROOT, LARGEST_ROOT = 1e-5, 1e5
+# Beyond this a weight's own square leaves float64.
+LARGEST_MATCHED_ROOT = 1e140
 
 
 def roots_of(weights: ArrayLike | None, n: int) -> tuple[Array | None, int]:
@@ -28,13 +30,34 @@ def roots_of(weights: ArrayLike | None, n: int) -> tuple[Array | None, int]:
     if SMALLEST_ROOT <= size <= LARGEST_ROOT:
         return roots, 0
     exponent = math.frexp(size)[1]
+    _warn_of_weights(exponent)
+    return np.ldexp(roots, -exponent), exponent
+
+
+def matched_roots(roots: Array | None, exponent: int, size: float) -> tuple[Array | None, int]:
+    """Roots divided further where the points times their roots, the largest of which has `size`, are out of range.
+
+    So it is where heavy points lie close together and what lies far off is light.
+    """
+    if roots is None or SMALLEST_SIZE <= size <= LARGEST_SIZE:
+        return roots, exponent
+    further = math.frexp(size)[1]
+    if size == 0 or math.log2(float(roots.max())) - further > math.log2(LARGEST_MATCHED_ROOT):
+        raise ValueError(
+            f"weights must leave the points, times the roots of their weights, within float64, got {size:.1e} for the "
+            "largest. Leave out points of next to no weight."
+        )
+    _warn_of_weights(exponent + further)
+    return np.ldexp(roots, -further), exponent + further
+
+
+def _warn_of_weights(exponent: int) -> None:
     warnings.warn(
         f"weights have a size far from 1: they were divided by 2**{2 * exponent}, and bounds are for the divided ones. "
         "Rescale them to choose the units yourself.",
         UserWarning,
-        stacklevel=3,
+        stacklevel=4,
     )
-    return np.ldexp(roots, -exponent), exponent
 
 
 def power_of_two(exponent: int) -> float:
@@ -63,11 +86,12 @@ def divided(A: SameTable, exponent: int) -> SameTable:
     """``A / 2**exponent``."""
     if exponent == 0:
         return A
-    if is_sparse(A):
-        smaller: Table = sp.csr_matrix((np.ldexp(A.data, -exponent), A.indices, A.indptr), shape=A.shape)
+    table: Table = A
+    if is_sparse(table):
+        table = sp.csr_matrix((np.ldexp(table.data, -exponent), table.indices, table.indptr), shape=table.shape)
     else:
-        smaller = np.ldexp(A, -exponent)
-    return cast("SameTable", smaller)
+        table = np.ldexp(table, -exponent)
+    return cast("SameTable", table)
 
 
 def warn_of_scale(name: str, exponent: int) -> None:

@@ -12,9 +12,19 @@ from numpy.typing import ArrayLike
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, Sparse, Table, device, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
-from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
-from .centring import Frame, centring_error, mean_of_rows, scaled_rows
-from .float_range import power_of_two, roots_of, tame, warn_of_scale, within_range
+from .._numerics.validation import DEFINITE_TOLERANCE, check_definite, check_distances, check_square, check_table
+from .centring import (
+    CentringError,
+    Frame,
+    centring_error,
+    differences,
+    kernel_roots,
+    mean_of_rows,
+    origin_of,
+    scaled_rows,
+    weighted_size,
+)
+from .float_range import matched_roots, power_of_two, roots_of, tame, warn_of_scale, within_range
 
 
 class Gram:
@@ -36,6 +46,8 @@ class Gram:
         Trace and Frobenius norm of ``D``.
     unit : float
         Values are in multiples of this; 1 except for extreme scales.
+    magnitude : float
+        Bound on the spectral norm of `formed` with all its entries made positive.
     forming_error : float
         Bound on the spectral norm of the rounding error in `formed`.
     roots : array of shape (n,) or None
@@ -75,7 +87,7 @@ class Gram:
         self._spread = spread  # norm of the data before the mean was subtracted
         self._copies: dict[tuple[str, ...], Array] = {}
         self.fixed: FixedVector = Ones(self.n) if roots is None else Weighted(roots / la.norm(roots))
-        self.trace, self.norm, self.forming_error = self._measure()
+        self.trace, self.norm, self.magnitude, self.forming_error = self._measure()
 
     @classmethod
     def from_data(cls, X: Data, *, weights: ArrayLike | None = None) -> Gram:
@@ -91,17 +103,16 @@ class Gram:
         roots, scale = roots_of(weights, table.shape[0])
         if is_sparse(table):
             table, exponent = tame(table, "X")
+            roots, scale = matched_roots(roots, scale, weighted_size(table, roots))
             return cls(factor=table, unit=power_of_two(2 * (exponent + scale)), frame=Frame(exponent), roots=roots)
-        rows, first = within_range(table)
-        del table  # where it is a converted copy, it need not outlive the differences
         # Differences to one row first: a large common mean then costs no digits, and equal points become exactly zero.
-        origin = rows[0].copy()
-        rows = rows - origin
-        spread = float(la.norm(rows if roots is None else scaled_rows(rows, roots)))
+        rows, origin, first = differences(table, origin_of(roots))
+        del table  # where it is a converted copy, it need not outlive the differences
         rows, second = within_range(rows)
         if first + second:
             warn_of_scale("X", first + second)
-        spread = math.ldexp(spread, -second) if second else spread
+        roots, scale = matched_roots(roots, scale, weighted_size(rows, roots))
+        spread = float(la.norm(rows if roots is None else scaled_rows(rows, roots)))
         mean = mean_of_rows(rows, roots)
         frame, unit = Frame(first, origin, second, mean), power_of_two(2 * (first + second + scale))
         return cls(factor=rows - mean, unit=unit, spread=spread, frame=frame, roots=roots)
@@ -114,10 +125,11 @@ class Gram:
         (adding ``c I`` moves every value by exactly ``c K``), only the picture of points in space is lost.
         """
         kernel, exponent = tame(check_square(D, "kernel"), "kernel")
-        roots, scale = roots_of(weights, kernel.shape[0])
+        roots, scale = kernel_roots(kernel, weights)
         gram = cls(kernel=kernel, unit=power_of_two(exponent + 2 * scale), frame=Frame(exponent), roots=roots)
         if not allow_indefinite:
-            _check_definite(gram)
+            rounding = 8 * gram.n * UNIT_ROUNDOFF * float(np.abs(gram.formed()).max())
+            check_definite(gram.dense(), DEFINITE_TOLERANCE * gram.norm + max(rounding, np.finfo(float).tiny))
         return gram
 
     @classmethod
@@ -129,9 +141,9 @@ class Gram:
         lengths = check_square(distances, "distances")
         check_distances(lengths)
         lengths, exponent = tame(lengths, "distances")
-        roots, scale = roots_of(weights, lengths.shape[0])
-        unit = power_of_two(2 * (exponent + scale))
-        return cls(kernel=-(lengths**2) / 2, unit=unit, frame=Frame(exponent), roots=roots)
+        kernel = -(lengths**2) / 2
+        roots, scale = kernel_roots(kernel, weights)
+        return cls(kernel=kernel, unit=power_of_two(2 * (exponent + scale)), frame=Frame(exponent), roots=roots)
 
     def __repr__(self) -> str:
         form = ("factored" if self.is_factored else "dense") + ("" if self.roots is None else ", weighted")
@@ -234,20 +246,41 @@ class Gram:
 
     @property
     def centring_error(self) -> float:
-        """Bound on how far centring in float64 can have moved any value ``<D, Q>``.
+        """Bound on how far centring in float64 can have moved any ``<D, Q - J>``."""
+        return self._centring.off_mean
 
-        Kernels and sparse data are not centred before use.
-        """
+    @property
+    def value_error(self) -> float:
+        """Bound on how far centring in float64 can have moved any value ``<D, Q>``, an error of the mean included."""
+        return self._centring.of_value
+
+    @property
+    def _centring(self) -> CentringError:
+        """Kernels and sparse data are not centred before use."""
         norm = math.sqrt(self.trace) if self.is_factored else 0.0
-        return centring_error(norm, self._spread, is_weighted=self.fixed.is_weighted)
+        return centring_error(norm, self._spread, self.n, is_weighted=self.fixed.is_weighted)
 
-    def _measure(self) -> tuple[float, float, float]:
+    @property
+    def trace_error(self) -> float:
+        """Bound on the error of `trace`.
+
+        Sums of n terms and, for kernels and sparse data, the centring of `formed`, which costs less than ``16 n``
+        roundings of its `magnitude`; `forming_error` has at least nine of them.
+        """
+        rounding = 4 * self.n * UNIT_ROUNDOFF * abs(self.trace) + 4 * self.n * self.forming_error
+        return rounding + self.value_error
+
+    @property
+    def is_of_points(self) -> bool:
+        """Whether it was made of points: no value ``<D, Q>`` and no inertia is then negative."""
+        return self._factor is not None
+
+    def _measure(self) -> tuple[float, float, float, float]:
         X = self.factor
         if X is not None:
             trace = float(np.sum(X * X))
             small = X.T @ X if X.shape[1] < self.n else X @ X.T
-            # The last term is the rounding of the centring itself, so that bounds hold for the data as given.
-            return trace, float(la.norm(small)), gamma(X.shape[1] + 9) * trace
+            return trace, float(la.norm(small)), trace, gamma(X.shape[1] + 9) * trace
         D = self.formed()
         row_sums = np.abs(D).sum(axis=0)
         inner = self.fixed.centre(self.fixed.centre(D).T)
@@ -255,19 +288,4 @@ class Gram:
         # Four more roundings where weights scale rows and columns: of both roots and of both products.
         depth += 0 if self.roots is None else 4
         size = float(np.abs(D).trace()) if self._factor is not None else float(row_sums.max())
-        return float(inner.trace()), float(la.norm(inner)), gamma(depth) * size
-
-
-def _check_definite(gram: Gram) -> None:
-    """Refuse a kernel with clearly negative curvature; one Cholesky factorisation settles the common case."""
-    D = gram.dense()
-    rounding = 8 * gram.n * UNIT_ROUNDOFF * float(np.abs(gram.formed()).max())
-    allowed = DEFINITE_TOLERANCE * gram.norm + max(rounding, np.finfo(float).tiny)
-    if la.lapack.dpotrf(D + allowed * np.eye(gram.n), lower=True)[1] == 0:
-        return
-    smallest = float(la.eigvalsh(D, subset_by_index=[0, 0])[0])
-    if smallest < -allowed:
-        raise ValueError(
-            f"kernel must be positive semidefinite after centring: its smallest eigenvalue is {smallest:.1e}, "
-            f"allowed {-allowed:.1e}. Pass distances instead, or Gram.from_kernel(D, allow_indefinite=True)."
-        )
+        return float(inner.trace()), float(la.norm(inner)), size, gamma(depth) * size

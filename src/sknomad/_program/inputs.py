@@ -8,6 +8,7 @@ from sklearn.utils.validation import validate_data
 
 from .._numerics.arrays import Array, Data, Table, device, given_template, namespace, to_numpy
 from .._numerics.validation import check_finite
+from .duplicates import Groups
 from .gram import Gram
 
 METRICS = ("euclidean", "precomputed", "precomputed_distance")
@@ -59,3 +60,13 @@ def check_unweighted(gram: Gram, what: str) -> None:
     """Refuse a Gram with weights where `what` knows none."""
     if gram.roots is not None:
         raise ValueError(f"gram must have no weights for {what}, got one with weights. Pass the points without them.")
+
+
+def make_merged_gram(X: Table, metric: str, groups: Groups | None) -> Gram:
+    """The Gram matrix of the points of the program, equal ones merged where there are `groups`."""
+    if groups is None:
+        return make_gram(X, metric)
+    is_pairwise = metric in METRICS[1:]
+    if is_pairwise:
+        make_gram(X, metric)  # whatever is wrong with the matrix is wrong with all of it
+    return make_gram(groups.merged(X, pairwise=is_pairwise), metric, groups.weights)

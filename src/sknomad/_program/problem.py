@@ -49,7 +49,10 @@ class KMeansSDP:
 
     @property
     def is_trivial(self) -> bool:
-        """Whether one feasible point is known to be optimal: ``K = 1``, ``K = n``, or all points equal."""
+        """Whether one feasible point is known to be optimal, as far as ``D`` is: ``K = 1``, ``K = n``, or no ``D``.
+
+        Bounds tell whether ``D`` is zero because all points are equal, or only because it was rounded.
+        """
         return self.K == 1 or self.n == self.K or self.gram.norm == 0
 
     @property

@@ -120,7 +120,8 @@ class ProgramJudge:
             self.judge(run, thorough=not in_a_hurry)
         elif math.isinf(run.upper) and math.isfinite(self.screen) and run.problem.n <= LARGE_PROBLEM:
             self._prove(run, run.iterate)  # a run that is cut short still owes one proof of what it has seen
-        return Status.CERTIFIED if run.is_done else status
+        # Whoever interrupted a program wants to hear that it was, even if all was just proven.
+        return Status.CERTIFIED if run.is_done and status is not Status.INTERRUPTED else status
 
     def _improve_upper(self, run: Run, iterate: Iterate, *, thorough: bool) -> None:
         if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N):

@@ -28,7 +28,28 @@ class Limits:
     """Where a run ends at the latest."""
 
     max_iter: int
-    max_seconds: float  # checked between steps; may be infinite
+    max_seconds: float  # checked between steps, and before one that would take longer; may be infinite
+
+
+class Pace:
+    """How long the next step of a run will take, at least: as long as the shorter of the last two.
+
+    A first step, and the first of another phase, takes longer than those that follow it.
+    """
+
+    def __init__(self) -> None:
+        self.marks: list[float] = []  # seconds of the run at the ends of the last steps, at most three
+
+    def enter(self, now: float) -> None:
+        """Take note of the end of a step."""
+        self.marks = [*self.marks[-2:], now]
+
+    @property
+    def next_step(self) -> float:
+        """Seconds; 0 while there is nothing to tell them by."""
+        if len(self.marks) < 3:
+            return 0.0
+        return min(self.marks[2] - self.marks[1], self.marks[1] - self.marks[0])
 
 
 def take_steps(
@@ -45,6 +66,9 @@ def take_steps(
         judge.begin(run)
         if run.is_done:
             return Status.CERTIFIED
+        if run.seconds >= limits.max_seconds:
+            return Status.MAX_SECONDS
+    pace = Pace()
     for iterate in steps:
         run.iterate = iterate
         run.iteration += 1
@@ -55,8 +79,9 @@ def take_steps(
                 keeper.save_if_due(run)
         if callback is not None and callback(run.progress):
             return Status.STOPPED
+        pace.enter(run.seconds)
         if run.iteration >= limits.max_iter:
             return Status.MAX_ITER
-        if run.seconds >= limits.max_seconds:
+        if run.seconds + pace.next_step >= limits.max_seconds:
             return Status.MAX_SECONDS
     return Status.EXHAUSTED

@@ -19,10 +19,10 @@ def check_memory(problem: KMeansSDP, solver: Solver) -> None:
     soft = forecast(problem, SoftAssignment())
     remedy = "Use fewer points."
     if soft <= free and not solver.matrix_free:
-        remedy = f'Use solver="soft", which needs {_size(soft)}.'
+        remedy = f'Use solver="soft", which needs {readable_size(soft)}.'
     raise MemoryError(
-        f"{type(solver).__name__} needs {_size(need)} for dense {problem.n} x {problem.n} arrays and {_size(free)} are "
-        f"free. {remedy}"
+        f"{type(solver).__name__} needs {readable_size(need)} for dense {problem.n} x {problem.n} arrays and "
+        f"{readable_size(free)} are free. {remedy}"
     )
 
 
@@ -31,5 +31,14 @@ def forecast(problem: KMeansSDP, solver: Solver) -> int:
     return 0 if problem.is_trivial else solver.memory(problem)
 
 
-def _size(number: int) -> str:
-    return f"{number / GIB:.1f} GiB" if number >= GIB / 10 else f"{number / 2**20:.0f} MiB"
+def readable_size(number: int) -> str:
+    """Bytes in a unit that suits them.
+
+    Examples
+    --------
+    >>> readable_size(3 * 2**29), readable_size(5 * 2**20), readable_size(2**10)
+    ('1.5 GiB', '5 MiB', '1 KiB')
+    """
+    if number >= GIB / 10:
+        return f"{number / GIB:.1f} GiB"
+    return f"{number / 2**20:.0f} MiB" if number >= 2**20 else f"{number / 2**10:.0f} KiB"

@@ -56,7 +56,7 @@ class Run:
     rows: list[dict[str, float]] = field(default_factory=list)  # history, one row per look
     keeps_multiplier: bool = False  # whether `multiplier` is kept, another n x n array
     multiplier: Array | None = None  # that of `upper`
-    started: float = field(default_factory=time.perf_counter, init=False)
+    started: float = field(default_factory=lambda: time.perf_counter(), init=False)
 
     @property
     def seconds(self) -> float:

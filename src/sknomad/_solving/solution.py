@@ -36,6 +36,12 @@ class Status(enum.Enum):
     EXHAUSTED = "The solver had no further step to offer; the bounds stand."
 
 
+def raise_if_interrupted(status: Status) -> None:
+    """Let an interrupt that `solve` has turned into an answer be one again, once that answer is kept."""
+    if status is Status.INTERRUPTED:
+        raise KeyboardInterrupt(status.value)
+
+
 @saved
 @dataclass(frozen=True)
 class Solution:

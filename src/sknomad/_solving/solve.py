@@ -16,6 +16,7 @@ from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.mixed import interior_point
 from .._program.problem import KMeansSDP
 from ..solvers import Solver, resolve
+from .advice import for_a_bound, for_a_smaller_gap, how_it_ended
 from .checkpoint import CheckpointFile
 from .judging import ProgramJudge
 from .loop import Callback, Limits, take_steps
@@ -141,22 +142,12 @@ def _check_arguments(
 def _warn_unless_certified(status: Status, run: Run) -> None:
     if status in (Status.CERTIFIED, Status.STOPPED, Status.INTERRUPTED):
         return
-    proof, what = (
-        run.certificate,
-        {Status.MAX_ITER: "max_iter", Status.MAX_SECONDS: "max_seconds"}.get(status),
-    )
-    ended = f"reached {what}" if what else "the solver ended"
+    proof, ended = run.certificate, f"{how_it_ended(status)} after {run.iteration} iterations"
     if proof.upper == math.inf:
-        warnings.warn(
-            f"{ended} after {run.iteration} iterations without an upper bound: {proof.lower:.6g} <= optimum <= inf. "
-            'One needs solver="admm" or "auto", and memory for dense n x n arrays.',
-            ConvergenceWarning,
-            stacklevel=3,
+        text = f"{ended} without an upper bound: {proof.lower:.6g} <= optimum <= inf. {for_a_bound(run.problem)}"
+    else:
+        text = (
+            f"{ended} with certified gap {proof.gap:.1e} > tol={run.tol:.1e}. The bounds stand: "
+            f"{proof.lower:.6g} <= optimum <= {proof.upper:.6g}. {for_a_smaller_gap(run.problem, status)}"
         )
-        return
-    warnings.warn(
-        f"{ended} after {run.iteration} iterations with certified gap {proof.gap:.1e} > tol={run.tol:.1e}. "
-        f"The bounds stand: {proof.lower:.6g} <= optimum <= {proof.upper:.6g}. Raise {what or 'the limits'} or tol.",
-        ConvergenceWarning,
-        stacklevel=3,
-    )
+    warnings.warn(text, ConvergenceWarning, stacklevel=3)

@@ -1,0 +1,142 @@
+"""Tables of what `parts` measured, as Markdown."""
+
+from itertools import pairwise
+from statistics import mean
+
+import numpy as np
+
+from sknomad._manifolds.choice import FINE_UP_TO
+
+# Samples of the bootstrap, and the share of them between the ends of an interval.
+SAMPLES, INTERVAL = 10_000, 0.95
+AGREEMENT = {
+    "mean ARI: `auto`": "auto",
+    "`several`": "several",
+    "HDBSCAN": "hdbscan",
+    "HDBSCAN, one allowed": "hdbscan_single",
+    "told: ours": "told",
+    "told: spectral": "spectral",
+}
+NUMBER_RIGHT = {"number right: `auto`": "auto", "`several` ": "several", "HDBSCAN ": "hdbscan"}
+DIFFERENCES = {
+    "`auto` - HDBSCAN": ("auto", "hdbscan"),
+    "`auto` - HDBSCAN, one allowed": ("auto", "hdbscan_single"),
+    "`several` - HDBSCAN": ("several", "hdbscan"),
+    "told: ours - spectral": ("told", "spectral"),
+}
+SAID = (0.0, 0.3, 0.5, 0.7, 0.8, 0.9, 1.0)
+SHIFTS = (-np.inf, -1.0, -0.5, -0.25, 0.0, 0.25, 0.5, 1.0)
+
+
+def markdown(header, rows):
+    lines = [header, ["---"] * len(header), *rows]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+def share(values):
+    return f"{100 * mean(values):.0f} %" if values else "-"
+
+
+def chosen(rows, **wanted):
+    return [row for row in rows if all(row[name] == value for name, value in wanted.items())]
+
+
+def interval(rows, first, second):
+    """Mean difference and its interval, by a bootstrap over data sets: draws of one set are not independent."""
+    differences = {}
+    for row in rows:
+        differences.setdefault(row["data"], []).append(row[first][1] - row[second][1])
+    means = np.array([mean(values) for values in differences.values()])
+    samples = np.random.default_rng(0).integers(0, len(means), (SAMPLES, len(means)))
+    low, high = np.quantile(means[samples].mean(axis=1), [(1 - INTERVAL) / 2, (1 + INTERVAL) / 2])
+    text = f"{means.mean():+.3f} [{low:+.3f}, {high:+.3f}]"
+    return f"**{text}**" if low > 0 else text
+
+
+def summary(columns):
+    """Agreement, number right and differences; `columns` are rows of measurements by title."""
+    lines = [[title, *(f"{mean(row[name][1] for row in rows):.3f}" for rows in columns.values())]
+             for title, name in AGREEMENT.items()]  # fmt: skip
+    lines += [[title, *(share([row[name][0] == row["parts"] for row in rows]) for rows in columns.values())]
+              for title, name in NUMBER_RIGHT.items()]  # fmt: skip
+    lines += [[title, *(interval(rows, *pair) for rows in columns.values())] for title, pair in DIFFERENCES.items()]
+    return markdown(["", *columns], lines)
+
+
+def split(columns):
+    """Share of single pieces that were divided, by number of points."""
+    lines = []
+    for title, rows in columns.items():
+        for n in sorted({row["n"] for row in rows}):
+            found = chosen(rows, n=n)
+            parted = [f"{100 * mean(row[name][0] > 1 for row in found):.1f} %"
+                      for name in ("auto", "hdbscan", "hdbscan_single")]  # fmt: skip
+            lines.append([title, n, len(found), *parted])
+    return markdown(["seeds", "n", "pieces", "`auto`", "HDBSCAN", "HDBSCAN, one allowed"], lines)
+
+
+def curve(columns):
+    """What another threshold would give: share of single pieces divided, and agreement on the other kinds."""
+    lines = []
+    for shift in SHIFTS:
+        cells = []
+        for rows in columns.values():
+            is_several = [(row["strength"] > shift, row) for row in rows]
+            if rows[0]["kind"] == "single":
+                cells.append(f"{100 * mean(several and row['several'][0] > 1 for several, row in is_several):.1f} %")
+            else:
+                cells.append(f"{mean(row['several'][1] if several else 0.0 for several, row in is_several):.3f}")
+        title = "always several" if np.isinf(shift) else f"{shift:+.2f}" if shift else "**0**"
+        lines.append([title, *cells])
+    return markdown(["threshold moved by", *columns], lines)
+
+
+def reliability(columns, *, told=False):
+    """What confidence said, and how often it was right; kinds as they come."""
+    lines = []
+    for low, high in pairwise(SAID):
+        cells = []
+        for rows in columns.values():
+            said = "told_confidence" if told else "confidence"
+            found = [row for row in rows if said in row and low <= row[said] < high]
+            right = [row["told"][1] >= 0.9 if told else row["auto"][0] == row["parts"] for row in found]
+            cells.append(f"{mean(row[said] for row in found):.2f}, {mean(right):.2f} ({len(found)})" if found else "-")
+        lines.append([f"{low:g} to {high:g}", *cells])
+    return markdown(["says", *columns], lines)
+
+
+def defaults(rows):
+    """Numbers of parts and agreement with plain defaults."""
+    methods = ("NOMAD()", "MultiLayerNOMAD()", "HDBSCAN, filled", "k-means, told")
+    lines = [
+        [row["data"], row["parts"], *(cell(*row[method], row["parts"]) for method in methods), row["confidence"]]
+        for row in rows
+    ]
+    return markdown(["data", "parts", *(f"`{m}`" if "()" in m else m for m in methods), "`confidence_`"], lines)
+
+
+def cell(parts, ari, true_parts):
+    """Number of parts, and agreement unless there is one part only, where that would say nothing."""
+    return str(parts) if true_parts == 1 else f"{parts}, {ari:.2f}"
+
+
+def print_tables(rows):
+    """All tables of one file of `parts`."""
+    if "kind" not in rows[0]:
+        print(defaults(rows))
+        return
+    several = [kind for kind in ("sets", "families", "unseen") if chosen(rows, kind=kind)]
+    for n in sorted({row["n"] for row in rows}):
+        columns = {kind: chosen(rows, kind=kind, n=n) for kind in several}
+        single = chosen(rows, kind="single", n=n)
+        columns = {kind: found for kind, found in columns.items() if found}
+        if columns:
+            print(f"\nn = {n}\n\n{summary(columns)}")
+            print(f"\n{reliability(columns | {'single': single, 'all': chosen(rows, n=n)})}")
+            print(f"\n{reliability(columns, told=True)}")
+        if single:
+            print(f"\nn = {n}\n\n{curve({'single': single} | columns)}")
+    if chosen(rows, kind="single"):
+        print("\n" + split({"single": chosen(rows, kind="single")}))
+    fine = {"below": [r for r in rows if r["n"] <= FINE_UP_TO], "from": [r for r in rows if r["n"] > FINE_UP_TO]}
+    print("\n" + reliability({f"{side} {FINE_UP_TO} points": found for side, found in fine.items() if found}))

@@ -1,0 +1,56 @@
+"""What would close a gap that stayed open, with the numbers of this problem and this machine."""
+
+from __future__ import annotations
+
+import math
+
+from .._numerics.arrays import choose_device, cuda_is_available
+from .._numerics.memory import free_memory_of
+from .._program.problem import KMeansSDP
+from ..solvers import ADMM
+from .memory_check import forecast, readable_size
+from .solution import Status
+
+# The parameter that each limit is.
+LIMITS = {Status.MAX_ITER: "max_iter", Status.MAX_SECONDS: "max_seconds"}
+# From so many points on a step takes long enough for other hardware, or fewer points, to matter.
+LONG_STEPS = 1000
+
+
+def how_it_ended(status: Status) -> str:
+    """The beginning of a warning.
+
+    Examples
+    --------
+    >>> how_it_ended(Status.MAX_ITER), how_it_ended(Status.EXHAUSTED)
+    ('reached max_iter', 'the solver ended')
+    """
+    return f"reached {LIMITS[status]}" if status in LIMITS else "the solver ended"
+
+
+def for_a_smaller_gap(problem: KMeansSDP, status: Status) -> str:
+    """What to do where there is a bound, but not the one asked for.
+
+    Examples
+    --------
+    >>> from sknomad import Gram
+    >>> for_a_smaller_gap(KMeansSDP(Gram.from_data([[0.0], [1.0]]), 1), Status.MAX_ITER)
+    'Raise max_iter or tol.'
+    """
+    text = f"Raise {LIMITS.get(status, 'the limits')} or tol"
+    if problem.n < LONG_STEPS:
+        return f"{text}."
+    others = "" if cuda_is_available() else "a GPU or "
+    return f"{text}; {others}fewer points than {problem.n} make steps cheaper."
+
+
+def for_a_bound(problem: KMeansSDP) -> str:
+    """What to do where there is none: it takes dense arrays, and a solver that has them."""
+    need, free = forecast(problem, ADMM()), free_memory_of(choose_device("auto", problem.n))
+    if need <= free:
+        return 'One needs solver="admm" or "auto".'
+    at_most = math.floor(problem.n * math.sqrt(max(free, 0) / need))
+    return (
+        f"One needs dense {problem.n} x {problem.n} arrays: {readable_size(need)} needed, {readable_size(free)} free. "
+        f"Use {'' if cuda_is_available() else 'a GPU with that much memory or '}at most {at_most} points."
+    )
