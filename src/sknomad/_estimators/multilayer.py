@@ -41,6 +41,8 @@ LINKED = 2.0
 HARD = 0.995
 # Up to this many points a layer starts from the last one; beyond, soft assignments are the better start.
 WARM_BELOW = 400
+# Seconds that reading the tree of a layer takes for each pair of points: kept back where time is limited.
+SECONDS_PER_PAIR = 2e-7
 
 
 @saved
@@ -179,6 +181,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         n_components = check_integer(self.n_components, "n_components", 1)
         budget = Budget.of(self.max_seconds)
         gram = make_gram(read_table(self, X, reset=True), self.metric)
+        budget = budget.without(SECONDS_PER_PAIR * gram.n**2)
         count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
         choice = None
         if isinstance(self.schedule, str):

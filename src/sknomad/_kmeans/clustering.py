@@ -24,6 +24,8 @@ from ..solvers._soft_updates import SoftState
 # level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.
 SMALLEST_SHARE, LARGEST_SHARE = 1e-3, 2.0
 COARSE_LOOKS, FINE_LOOKS = 10, 12
+# Floating-point operations per second of a slow processor core at eigenvalues, to tell what one look will take.
+SLOW_RATE = 5e9
 # In which order the grid is looked at: where time is short, from its middle outwards.
 OUTWARDS = sorted(range(COARSE_LOOKS), key=lambda k: abs(k - COARSE_LOOKS // 2))
 
@@ -161,13 +163,17 @@ def lloyd_iterate(
 
     if multiplier is None:
         natural = max(problem.gram.trace, problem.gram.norm) / V.shape[1]
-        multiplier = natural * _best_share(lambda share: upper_bound(problem, guess(natural * share)), budget)
+        multiplier = natural * _best_share(
+            lambda share: upper_bound(problem, guess(natural * share)), problem.n, budget
+        )
     return Iterate(SoftPoint(V), N=guess(multiplier), state=SoftState(float(multiplier)))
 
 
-def _best_share(bound: Callable[[float], float], budget: Budget) -> float:
-    """The share with the least bound, on a logarithmic scale, or the best that there is time for."""
+def _best_share(bound: Callable[[float], float], n: int, budget: Budget) -> float:
+    """The share with the least bound, on a logarithmic scale, or the best that there is time for: none, the middle."""
     grid, found = np.linspace(math.log(SMALLEST_SHARE), math.log(LARGEST_SHARE), COARSE_LOOKS), {}
+    if budget.left < 4 / 3 * n**3 / SLOW_RATE:
+        return math.exp(grid[OUTWARDS[0]])
     for k in OUTWARDS:
         found[k] = bound(math.exp(grid[k]))
         if budget.left < budget.elapsed / len(found):

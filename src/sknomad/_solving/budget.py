@@ -57,6 +57,10 @@ class Budget:
         """What is left, as `solve` takes it."""
         return self.left if math.isfinite(self.seconds) else None
 
+    def without(self, seconds: float) -> Budget:
+        """The same with less at its end, for work that comes after."""
+        return Budget(max(self.seconds - seconds, 0.0), self.began)
+
     def share(self, of_the_rest: float) -> Budget:
         """A budget of its own for a part of the work: a share of what is left."""
         return Budget(of_the_rest * self.left)
