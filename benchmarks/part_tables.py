@@ -5,7 +5,7 @@ from statistics import mean
 
 import numpy as np
 
-from sknomad._manifolds.choice import FINE_UP_TO
+from sknomad._manifolds.choice import FINE_BELOW
 
 # Samples of the bootstrap, and the share of them between the ends of an interval.
 SAMPLES, INTERVAL = 10_000, 0.95
@@ -105,6 +105,13 @@ def reliability(columns, *, told=False):
     return markdown(["says", *columns], lines)
 
 
+def by_size(rows):
+    """Rows below and from the number of points where patches change."""
+    sides = {f"below {FINE_BELOW} points": True, f"from {FINE_BELOW} points": False}
+    found = {title: [row for row in rows if (row["points"] < FINE_BELOW) == side] for title, side in sides.items()}
+    return {title: some for title, some in found.items() if some}
+
+
 def defaults(rows):
     """Numbers of parts and agreement with plain defaults."""
     methods = ("NOMAD()", "MultiLayerNOMAD()", "HDBSCAN, filled", "k-means, told")
@@ -118,6 +125,73 @@ def defaults(rows):
 def cell(parts, ari, true_parts):
     """Number of parts, and agreement unless there is one part only, where that would say nothing."""
     return str(parts) if true_parts == 1 else f"{parts}, {ari:.2f}"
+
+
+def side_by_side(rows_of, n):
+    """Draws of the sets and families that shaped the rule, new draws of the same, and families it never saw."""
+    development, reporting = rows_of("parts_development"), rows_of("parts_reporting")
+    columns = {}
+    for kind in ("sets", "families"):
+        columns[f"{kind}, development"] = chosen(development, kind=kind, n=n)
+        columns[f"{kind}, reporting"] = chosen(reporting, kind=kind, n=n)
+    columns["families never seen"] = chosen(reporting, kind="unseen", n=n)
+    return summary(columns)
+
+
+def headline(rows_of):
+    """One table for the README: reporting seeds, 300 points."""
+    rows = chosen(rows_of("parts_reporting"), n=300)
+    kinds = {
+        "sets that shaped the rule": "sets",
+        "its families, new draws": "families",
+        "families never seen": "unseen",
+    }
+    wanted = {
+        "`MultiLayerNOMAD()`": "auto",
+        "`allow_single_cluster=False`": "several",
+        "HDBSCAN": "hdbscan",
+        "number told: `n_clusters=`": "told",
+        "number told: spectral clustering": "spectral",
+    }
+    lines = [
+        [title, *(f"{mean(row[name][1] for row in chosen(rows, kind=kind)):.2f}" for kind in kinds.values())]
+        for title, name in wanted.items()
+    ]
+    return markdown(["mean adjusted Rand index", *kinds], lines)
+
+
+def both_splits(rows_of):
+    files = {"development": "parts_development", "reporting": "parts_reporting"}
+    return split({title: chosen(rows_of(file), kind="single") for title, file in files.items()})
+
+
+def both_curves(rows_of):
+    development, reporting = (chosen(rows_of(f"parts_{name}"), n=300) for name in ("development", "reporting"))
+    columns = {"single, development": chosen(development, kind="single")}
+    columns["single, reporting"] = chosen(reporting, kind="single")
+    columns["sets, development"] = chosen(development, kind="sets")
+    columns |= {f"{kind}, reporting": chosen(reporting, kind=kind) for kind in ("sets", "families", "unseen")}
+    return curve(columns)
+
+
+def reported_reliability(rows_of, *, told=False):
+    rows = rows_of("parts_reporting")
+    columns = by_size(rows)
+    columns |= {f"{title}: sets alone": chosen(found, kind="sets") for title, found in columns.items()}
+    return reliability(columns, told=told)
+
+
+# By name: functions of one that gives the rows of a result file.
+TABLES = {
+    "headline": headline,
+    "few": lambda rows_of: side_by_side(rows_of, 100),
+    "middle": lambda rows_of: side_by_side(rows_of, 300),
+    "split": both_splits,
+    "curve": both_curves,
+    "confidence": reported_reliability,
+    "told": lambda rows_of: reported_reliability(rows_of, told=True),
+    "defaults": lambda rows_of: defaults(rows_of("parts_defaults")),
+}
 
 
 def print_tables(rows):
@@ -138,5 +212,4 @@ def print_tables(rows):
             print(f"\nn = {n}\n\n{curve({'single': single} | columns)}")
     if chosen(rows, kind="single"):
         print("\n" + split({"single": chosen(rows, kind="single")}))
-    fine = {"below": [r for r in rows if r["n"] <= FINE_UP_TO], "from": [r for r in rows if r["n"] > FINE_UP_TO]}
-    print("\n" + reliability({f"{side} {FINE_UP_TO} points": found for side, found in fine.items() if found}))
+    print("\n" + reliability(by_size(rows)))

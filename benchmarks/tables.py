@@ -11,10 +11,10 @@ import json
 import re
 import sys
 from pathlib import Path
-from statistics import mean
 
-from clustering import CHOOSERS, HELD_OUT, METHODS, ONES, SETS, TUNED_ON
 from options import table as options_table
+from part_tables import TABLES as PART_TABLES
+from part_tables import markdown
 from timing import table as timing_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -29,15 +29,9 @@ PAGES = [
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
 
 
-def rows_of(name, data=None):
-    """The rows of a result file; of those about clustering, only those of `data`, or of several manifolds."""
-    rows = json.loads((RESULTS / f"{name}.json").read_text())["rows"]
-    return [row for row in rows if row["data"] in (data or SETS)] if name == "clustering" else rows
-
-
-def markdown(header, rows):
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+def rows_of(name):
+    """The rows of a result file."""
+    return json.loads((RESULTS / f"{name}.json").read_text())["rows"]
 
 
 def seconds(value):
@@ -140,88 +134,6 @@ def headline():
     return markdown(["problem", "machine", "seconds"], rows)
 
 
-def clustering():
-    """Mean agreement by data set and noise, over sizes and seeds; the best of each row in bold."""
-    return agreement(SETS)
-
-
-def clustering_held_out():
-    """The same on data that came after the rule."""
-    return agreement(HELD_OUT)
-
-
-def agreement(data):
-    table = clustering_means("data", "noise", data=data)
-    methods = list(METHODS)
-    cases = sorted({group[1:] for group in table}, key=lambda case: (list(data).index(case[0]), case[1]))
-    rows = [[f"{name}, noise {noise:g}", *in_bold(table, (name, noise), methods)] for name, noise in cases]
-    return markdown(["data", *methods], rows)
-
-
-def clustering_summary():
-    """The same over all data, over those without noise, and over those that the rule was not made on."""
-    methods = list(METHODS)
-    kinds = {
-        "all": lambda row: True,
-        "without noise": lambda row: row["noise"] == 0,
-        "noise 0.05": lambda row: row["noise"] == 0.05,
-        "noise 0.1": lambda row: row["noise"] == 0.1,
-        "not used to make the rule": lambda row: row["data"] not in TUNED_ON,
-    }
-    means = {name: clustering_means(belongs=belongs) for name, belongs in kinds.items()}
-    if rows_of("clustering", HELD_OUT):
-        means["held out, see below"] = clustering_means(data=HELD_OUT)
-    rows = [[name, *in_bold(found, (), methods)] for name, found in means.items()]
-    return markdown(["mean over", *methods], rows)
-
-
-def clustering_confidence():
-    """How often the automatic number of clusters is right, by confidence."""
-    true_number = {"three spirals": 3, "blobs": 6}
-    found = [row for row in rows_of("clustering") if row["method"] == "MultiLayerNOMAD"]
-    rows = []
-    for low, high in ((0.5, 0.6), (0.6, 0.7), (0.7, 0.8), (0.8, 1.01)):
-        inside = [row for row in found if low <= row["confidence"] < high]
-        right = sum(row["clusters"] == true_number.get(row["data"], 2) for row in inside)
-        rows.append([f"{low:g} to {min(high, 1):g}", len(inside), f"{right / len(inside):.0%}" if inside else "-"])
-    return markdown(["confidence", "runs", "number of clusters right"], rows)
-
-
-def clustering_one():
-    """How often single manifolds and clouds are left in one piece."""
-    found = rows_of("clustering", ONES)
-    rows = []
-    for name in dict.fromkeys(row["data"] for row in found):
-        mine = {
-            method: [r["clusters"] <= 1 for r in found if (r["data"], r["method"]) == (name, method)]
-            for method in CHOOSERS
-        }
-        rows.append([name, *(f"{sum(answers)} of {len(answers)}" for answers in mine.values())])
-    return markdown(["data", *CHOOSERS], rows)
-
-
-def clustering_means(*names, belongs=lambda row: True, data=SETS):
-    """Mean index of each method for each combination of `names`.
-
-    Means are over seeds first, so that runs without noise, the same for all seeds, weigh as much as the others.
-    """
-    cells = {}
-    for row in filter(belongs, rows_of("clustering", data)):
-        cell = (row["method"], *(row[name] for name in names)), (row["data"], row["noise"], row["n"])
-        cells.setdefault(cell, []).append(row["ari"])
-    groups = {}
-    for (group, _), values in cells.items():
-        groups.setdefault(group, []).append(mean(values))
-    return {group: mean(values) for group, values in groups.items()}
-
-
-def in_bold(table, case, methods):
-    values = [table.get((method, *case)) for method in methods]
-    best = max(value for value in values if value is not None)
-    texts = ["-" if value is None else f"{value:.2f}" for value in values]
-    return [f"**{text}**" if text == f"{best:.2f}" else text for text in texts]
-
-
 TABLES = {
     "cpu": cpu,
     "h200": h200,
@@ -236,11 +148,7 @@ TABLES = {
     "headline": headline,
     "stability": stability,
     "certified-kmeans": certified_kmeans,
-    "clustering": clustering,
-    "clustering-summary": clustering_summary,
-    "clustering-held-out": clustering_held_out,
-    "clustering-one": clustering_one,
-    "clustering-confidence": clustering_confidence,
+    **{f"parts-{name}": lambda make=make: make(rows_of) for name, make in PART_TABLES.items()},
 }
 
 
