@@ -138,6 +138,11 @@ def all_finite(array: Array) -> bool:
     return bool(xp.all(xp.isfinite(array)))
 
 
+def is_array(value: Any) -> bool:
+    """Whether `value` is an array of a library that the numerics know."""
+    return bool(is_array_api_obj(value))
+
+
 def is_sparse(array: Array) -> bool:
     """Whether `array` is a SciPy sparse matrix or array."""
     return bool(sp.issparse(array))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_array
 
-from .arrays import Array, is_sparse
+from .arrays import Array, all_finite, is_array, is_sparse, namespace
 
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8
@@ -33,6 +33,31 @@ def check_integer(value: Any, name: str, low: int) -> int:
     if value < low:
         raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
     return int(value)
+
+
+def check_numbers(array: Any, name: str, shape: tuple[int | None, ...], *, finite: bool = False) -> Array:
+    """`array` if it is one of real numbers, in any library, of the given shape; None stands for any size.
+
+    Parameters
+    ----------
+    array : array
+    name : str
+        What the error calls it.
+    shape : tuple of int or None
+    finite : bool, default=False
+        Whether NaN and infinity are refused too, which needs a look at every entry.
+    """
+    # Sums over a masked array leave entries out, and products of a matrix are others than those of an array.
+    if not is_array(array) or isinstance(array, np.ma.MaskedArray | np.matrix):
+        raise TypeError(f"{name} must be an array of real numbers, got {type(array).__name__}.")
+    if not namespace(array).isdtype(array.dtype, ("real floating", "integral")):
+        raise TypeError(f"{name} must hold real numbers, got {array.dtype}.")
+    if len(array.shape) != len(shape) or any(w not in (None, f) for w, f in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} must have shape ({wanted}), got {tuple(array.shape)}.")
+    if finite and not all_finite(array):
+        raise ValueError(f"{name} must hold finite numbers, got NaN or inf.")
+    return array
 
 
 def check_K(K: Any, n_samples: int) -> float:

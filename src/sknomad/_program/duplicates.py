@@ -15,6 +15,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .._numerics.arrays import Array, given_model, is_sparse, to_numpy
 from .._numerics.equal_rows import equal_rows
+from .._numerics.validation import check_numbers
 
 
 @dataclass(frozen=True)
@@ -24,6 +25,13 @@ class Groups:
     of: Array  # (n,) its index, -1 for points of weight zero
     first: Array  # (m,) a given point of each
     own: Array = field(repr=False)  # (n,) weights of the given points
+
+    def __post_init__(self) -> None:
+        n = len(check_numbers(self.of, "groups of points", (None,)))
+        m = len(check_numbers(self.first, "a point of each group", (None,)))
+        check_numbers(self.own, "weights of the points", (n,), finite=True)
+        if any(a.dtype.kind not in "iu" for a in (self.of, self.first)) or not _are_groups(self.of, self.first, n, m):
+            raise ValueError(f"groups must name each of {m} groups for {n} points, got others.")
 
     @property
     def weights(self) -> Array:
@@ -74,6 +82,12 @@ class Groups:
         share = (K - m) / (len(present) - m)
         alone: Any = sp.csr_matrix((share / self.own[present], (present, present)), shape=(n, n))
         return (1 - share) * result + (alone if is_sparse(result) else alone.toarray())
+
+
+def _are_groups(of: Array, first: Array, n: int, m: int) -> bool:
+    """Whether groups are numbered from 0 to m - 1, -1 for none, and each has a point of its own."""
+    is_in_range = bool(np.all((of >= -1) & (of < m))) and bool(np.all((first >= 0) & (first < n)))
+    return is_in_range and np.array_equal(of[first], np.arange(m))
 
 
 def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: bool = True) -> Groups | None:

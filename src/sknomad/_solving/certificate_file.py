@@ -61,6 +61,7 @@ class Verification:
     proven: dict[str, float]  # computed here; true of these data whatever the file says
     same_data: bool  # whether these are, to the bit, the data it was made for
     holds: bool  # whether everything claimed is proven, up to rounding
+    reason: str = ""  # one sentence, where it does not hold
 
 
 class Contents(NamedTuple):
@@ -191,16 +192,24 @@ def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     n, K = int(header["n"]), header["K"]
     claimed = {number: _number(header["claimed"][number], unknown) for number, unknown in claim.unknown.items()}
     if n != gram.n:
-        return Verification(name, float(K), n, gram.n, grade, claimed, claim.unknown, same_data=False, holds=False)
+        reason = f"the certificate speaks of {n} points and the data have {gram.n}"
+        return Verification(name, float(K), n, gram.n, grade, claimed, claim.unknown, False, False, reason)
     problem = KMeansSDP(gram, K)
     N = unpack(arrays["N"], n) if "N" in arrays else None
     proven = claim.prove(problem, Contents(header, arrays, N), grade)
-    slack = rounding(problem, N)
-    is_small_enough = proven[claim.small] <= claimed[claim.small] + slack
-    is_large_enough = proven[claim.large] >= claimed[claim.large] - slack
+    reason = _objection(claim, claimed, proven, rounding(problem, N))
     same = header["data"] == fingerprint(problem)
-    holds = bool(is_small_enough and is_large_enough)
-    return Verification(name, problem.K, n, n, grade, claimed, proven, same_data=same, holds=holds)
+    return Verification(name, problem.K, n, n, grade, claimed, proven, same, not reason, reason)
+
+
+def _objection(claim: Claim, claimed: dict[str, float], proven: dict[str, float], slack: float) -> str:
+    """Why a claim does not hold; nothing where it does."""
+    small, large = claim.small, claim.large
+    if proven[large] > proven[small] or claimed[large] > claimed[small] + slack:
+        return f"its {large} lies above its {small}, so one of them is false"
+    if not (proven[small] <= claimed[small] + slack and proven[large] >= claimed[large] - slack):
+        return "less is proven of these data than is claimed"
+    return ""
 
 
 def _number(value: Any, unknown: float) -> float:
