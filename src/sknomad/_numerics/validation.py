@@ -13,6 +13,8 @@ from .arrays import Array, all_finite, is_array, is_sparse, namespace
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8
 DEFINITE_TOLERANCE = 1e-8
+# Below this half of a number may be rounded by more than one in 10^16 of the largest.
+SMALLEST_TO_HALVE = 1e-290
 
 
 def check_real(value: Any, name: str, low: float, high: float, rule: str) -> float:
@@ -133,16 +135,33 @@ def check_distances(distances: Array) -> None:
         raise ValueError(f"distances must be nonnegative, got {least:.3g}. Pass similarities as a kernel.")
 
 
+def check_diagonal(distances: Array) -> None:
+    """Refuse distances of points from themselves."""
+    wrong = np.flatnonzero(np.diagonal(distances))
+    if len(wrong):
+        raise ValueError(
+            f"distances must be zero on the diagonal, got {distances[wrong[0], wrong[0]]:.3g} at row {wrong[0]}. "
+            "Set it to zero with numpy.fill_diagonal(distances, 0), or pass similarities as a kernel."
+        )
+
+
 def check_square(D: Any, name: str) -> Array:
     """`D` as a finite, symmetric float64 matrix; tiny asymmetry is averaged away."""
     D = check_table(D, name, accept_sparse=True)
     if D.shape[0] != D.shape[1]:
         raise ValueError(f"{name} must be square, got shape {D.shape}. Pass raw data without metric={name!r}.")
     D = D.toarray() if is_sparse(D) else D
-    asymmetry, size = float(np.abs(D - D.T).max()), float(np.abs(D).max())
-    if asymmetry > SYMMETRY_TOLERANCE * size:
+    with np.errstate(over="ignore"):
+        asymmetry, size = float(np.abs(D - D.T).max()), float(np.abs(D).max())
+    # Halves of the smallest numbers are rounded; those have to be symmetric as they are.
+    allowed = SYMMETRY_TOLERANCE * size if size > SMALLEST_TO_HALVE else 0.0
+    if asymmetry > allowed:
         raise ValueError(
-            f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, "
-            f"allowed {SYMMETRY_TOLERANCE * size:.1e}. Pass (D + D.T) / 2."
+            f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, allowed {allowed:.1e}. Pass (D + D.T) / 2."
         )
-    return D / 2 + D.T / 2
+    return symmetric(D)
+
+
+def symmetric(D: Array) -> Array:
+    """``(D + D')/2``; a symmetric matrix as it is, because halves of its smallest numbers would be rounded."""
+    return D if np.array_equal(D, D.T) else D / 2 + D.T / 2

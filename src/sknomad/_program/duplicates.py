@@ -15,7 +15,8 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .._numerics.arrays import Array, given_model, is_sparse, to_numpy
 from .._numerics.equal_rows import equal_rows
-from .._numerics.validation import check_numbers
+from .._numerics.validation import check_numbers, symmetric
+from .float_range import within_range
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,8 @@ def read_groups(sample_weight: Any, X: Array, metric: str, *, takes_weights: boo
     X : array or CSR matrix
     metric : {"euclidean", "precomputed", "precomputed_distance"}
         What `X` is. In matrices equal points have equal rows and columns; in kernels they are merged only where no
-        squared distance ``X_ii + X_jj - 2 X_ij`` is negative, because otherwise that would not be exact.
+        squared distance ``X_ii + X_jj - 2 X_ij`` is negative, because otherwise that would not be exact. Distances are
+        refused later where a point has one from itself.
     takes_weights : bool
         Whether the solver does; without it equal points stay apart.
     """
@@ -135,7 +137,7 @@ def _compared(X: Any, present: Array, pairwise: bool) -> Any:
     if not pairwise:
         return X if len(present) == X.shape[0] else X[present]
     table = (X.toarray() if is_sparse(X) else X)[np.ix_(present, present)]
-    return table / 2 + table.T / 2
+    return symmetric(table)
 
 
 def _in_order_of_contents(table: Array, of: Array, first: Array) -> tuple[Array, Array]:
@@ -149,9 +151,16 @@ def _in_order_of_contents(table: Array, of: Array, first: Array) -> tuple[Array,
 
 
 def _has_distances(kernel: Array) -> bool:
-    """Whether no squared distance between points of a kernel is negative."""
-    diagonal = np.diagonal(kernel)
-    return bool(np.all(diagonal + diagonal[:, None] >= 2 * kernel))
+    """Whether no squared distance between points of a kernel is negative, without any rounding.
+
+    A sum and what its rounding lost are exactly the sum; where that is close to ``2 K_ij`` their difference is exact.
+    """
+    kernel = within_range(kernel)[0]  # so that no sum overflows
+    column, row = np.diagonal(kernel)[:, None], np.diagonal(kernel)
+    total = column + row
+    part = total - column
+    lost = (column - (total - part)) + (row - part)
+    return bool(np.all((total - 2 * kernel) + lost >= 0))
 
 
 def _check(sample_weight: Any, X: Array) -> Array:

@@ -11,7 +11,7 @@ import scipy.linalg as la
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
-from .._numerics.validation import DEFINITE_TOLERANCE, check_distances, check_square, check_table
+from .._numerics.validation import DEFINITE_TOLERANCE, check_diagonal, check_distances, check_square, check_table
 from .centring import (
     CentringError,
     Frame,
@@ -131,10 +131,12 @@ class Gram:
     def from_distances(cls, distances: Any, *, weights: Any = None) -> Gram:
         """Inner products that belong to a symmetric matrix of distances: ``-d^2/2``, centred.
 
-        Distances need not be Euclidean; an indefinite result is allowed. `weights` as for `from_data`.
+        Distances need not be Euclidean; an indefinite result is allowed. They must be zero on the diagonal. `weights`
+        as for `from_data`.
         """
         distances = check_square(distances, "distances")
         check_distances(distances)
+        check_diagonal(distances)
         distances, exponent = tame(distances, "distances")
         D = -(distances**2) / 2
         roots, scale = kernel_roots(D, weights)
