@@ -52,3 +52,10 @@ def test_the_smallest_numbers_are_not_halved_away(size, grade):
 def test_the_smallest_numbers_must_be_symmetric_as_they_are():
     with pytest.raises(ValueError, match=r"kernel must be symmetric: max \|D - D.T\| is 4.9e-324, allowed 0"):
         Gram.from_kernel([[1e-300, 5e-324], [1e-323, 1e-300]])
+
+
+def test_weights_of_equal_points_are_summed_with_one_rounding(rng):
+    own = 10.0 ** rng.uniform(-10, 10, 400)
+    groups = read_groups(own, np.repeat([[1.0], [2.0]], 200, axis=0), "euclidean")
+    for group, total in enumerate(groups.weights):
+        assert total == float(sum(map(Fraction, own[groups.of == group].tolist())))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array
+from .._numerics.exact_input import check_exact
 from .._numerics.validation import check_choice, check_finite, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
@@ -179,12 +180,14 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _validated(self, X: Any, *, reset: bool) -> Array:
         # Two points make a problem; one is enough to be told where it belongs.
-        X = validate_data(
+        table = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=reset,
             ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
-        check_finite(X, "X")
-        return X
+        check_finite(table, "X")
+        if reset:  # centres are in the units of X: what cannot be represented there is refused
+            check_exact(X, table, "X")
+        return table
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

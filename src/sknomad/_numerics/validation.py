@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils.validation import check_array
 
 from .arrays import Array, all_finite, is_array, is_sparse, namespace
+from .exact_input import check_exact, exact_table
 
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8
@@ -74,14 +75,17 @@ def check_choice(value: Any, name: str, choices: Any) -> Any:
     return value
 
 
-def check_table(X: Any, name: str = "X", *, accept_sparse: bool = True) -> Array:
-    """`X` as a finite float64 matrix (dense, or CSR if sparse) of at least two rows."""
+def check_table(X: Any, name: str = "X", *, accept_sparse: bool = True, of_points: bool = False) -> Array:
+    """`X` as a finite float64 matrix (dense, or CSR if sparse) of at least two rows, nothing in it rounded.
+
+    Rows that are points (`of_points`) may come relative to the first one, where that takes whole numbers into float64.
+    """
     if not isinstance(X, str | bytes) and np.iscomplexobj(X):
         raise ValueError(
             f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
         )
     try:
-        X = check_array(
+        table = check_array(
             X,
             accept_sparse="csr" if accept_sparse else False,
             dtype=np.float64,
@@ -91,8 +95,11 @@ def check_table(X: Any, name: str = "X", *, accept_sparse: bool = True) -> Array
         )
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} must be a table of real numbers with at least 2 rows: {error}") from error
-    check_finite(X, name)
-    return X
+    check_finite(table, name)
+    if of_points:
+        return exact_table(X, table, name)[0]
+    check_exact(X, table, name)
+    return table
 
 
 def check_finite(X: Array, name: str) -> None:
@@ -110,7 +117,7 @@ def check_finite(X: Array, name: str) -> None:
 
 def check_weights(weights: Any, n: int) -> Array:
     """Positive finite weights of `n` points, as float64."""
-    weights = np.asarray(weights, dtype=np.float64)
+    given, weights = weights, np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(f"weights must be one number per point, {n} of them, got shape {weights.shape}.")
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
@@ -119,6 +126,7 @@ def check_weights(weights: Any, n: int) -> Array:
             f"weights must be positive and finite, got {weights[wrong[0]]} at index {wrong[0]}. "
             "Leave points of weight zero out."
         )
+    check_exact(given, weights, "weights")
     return weights
 
 

@@ -6,6 +6,7 @@ no part and are placed like new ones.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +16,7 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .._numerics.arrays import Array, given_model, is_sparse, to_numpy
 from .._numerics.equal_rows import equal_rows
+from .._numerics.exact_input import LARGEST_WHOLE, check_exact
 from .._numerics.validation import check_numbers, symmetric
 from .float_range import within_range
 
@@ -36,9 +38,13 @@ class Groups:
 
     @property
     def weights(self) -> Array:
-        """Of the points of the program, (m,)."""
-        present = self.present
-        return np.bincount(self.of[present], weights=self.own[present], minlength=len(self.first))
+        """Of the points of the program, (m,), each sum rounded once."""
+        of, own = self.of[self.present], self.own[self.present]
+        totals = np.bincount(of, weights=own, minlength=len(self.first))
+        if not np.array_equal(own, np.floor(own)) or totals.sum() >= LARGEST_WHOLE:
+            ends = np.cumsum(np.bincount(of, minlength=len(self.first)))[:-1]
+            totals = np.array([math.fsum(part) for part in np.split(own[np.argsort(of, kind="stable")], ends)])
+        return totals
 
     @property
     def roots(self) -> Array:
@@ -175,6 +181,7 @@ def _check(sample_weight: Any, X: Array) -> Array:
             f"sample_weight must hold finite numbers >= 0, got {weights[wrong[0]]} at index {wrong[0]}. "
             "A point of weight zero takes no part."
         )
+    check_exact(given, weights, "sample_weight")
     if np.count_nonzero(weights) < 2:
         raise ValueError(
             f"sample_weight must leave at least 2 points, got {np.count_nonzero(weights)} of positive weight."

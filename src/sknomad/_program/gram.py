@@ -96,7 +96,7 @@ class Gram:
         weights : array-like of shape (n,), optional
             Positive; a weight of three is three equal points, and only ratios matter to the solution.
         """
-        X = check_table(X)
+        X = check_table(X, of_points=True)
         roots, scale = roots_of(weights, X.shape[0])
         if is_sparse(X):
             X, exponent = tame(X, "X")

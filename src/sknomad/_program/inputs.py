@@ -9,6 +9,7 @@ from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
 from .._numerics.arrays import Array, device, given_model, namespace, to_numpy
+from .._numerics.exact_input import check_exact, exact_table, rows_from
 from .._numerics.validation import check_finite
 from .gram import Gram
 
@@ -16,18 +17,31 @@ METRICS = ("euclidean", "precomputed", "precomputed_distance")
 
 
 def read_table(estimator: Any, X: Any, *, reset: bool) -> Array:
-    """`X` as a finite float64 table; with `reset` its columns are recorded, otherwise they must be those recorded."""
+    """`X` as a finite float64 table; with `reset` its columns are recorded, otherwise they must be those recorded.
+
+    Whole numbers that float64 cannot hold come relative to the first row of the fit, which the estimator remembers.
+    """
     if isinstance(X, str | bytes):
         raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
     least = 2 if reset else 1
     X = X if given_model(X) is None else to_numpy(X)
     checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
     try:
-        X = validate_data(estimator, X, reset=reset, **checks)
+        table = validate_data(estimator, X, reset=reset, **checks)
     except (TypeError, ValueError) as error:
         raise type(error)(f"X must be a table of real numbers with at least {least} rows: {error}") from error
-    check_finite(X, "X")
-    return X
+    check_finite(table, "X")
+    if reset:
+        vars(estimator).pop("_origin", None)
+        if estimator.metric != METRICS[0]:
+            check_exact(X, table, "X")
+            return table
+        table, origin = exact_table(X, table, "X")
+        if origin is not None:
+            estimator._origin = origin
+        return table
+    origin = vars(estimator).get("_origin")
+    return table if origin is None else rows_from(origin, X, table)
 
 
 def check_library(estimator: Any, X: Any, fitted: Array, method: str) -> None:

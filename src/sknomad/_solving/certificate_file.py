@@ -19,8 +19,8 @@ from .._certificate.lower import feasible_value, make_feasible
 from .._certificate.upper import GRADES, nonnegative_part, upper_bound
 from .._files.archive import Archive, FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, is_sparse, to_numpy
-from .._numerics.validation import check_choice
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, frobenius, to_numpy
+from .._numerics.validation import check_choice, check_table
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram
@@ -165,7 +165,7 @@ def _gram_of(X: Any, metric: str, sample_weight: Any, arrays: dict[str, Array]) 
     plain = make_gram(X, metric)  # with all checks of the data
     if "roots" not in arrays and sample_weight is None:
         return plain
-    table: Any = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    table = check_table(X, of_points=metric == METRICS[0])
     groups = read_groups(sample_weight, table, metric)
     gram = plain
     if groups is not None:
