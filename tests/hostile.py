@@ -175,6 +175,34 @@ def constructions(intact, canary, rng):
         yield f"node {node!s:.40}", with_attribute("extra_", node)
 
 
+def forged_array(array, rng, *, portable=False):
+    """`array` with wrong values, a wrong shape or a wrong type; only types that a file can hold if `portable`."""
+    array = np.asarray(array)
+    whole = np.nan_to_num(array.astype(float)).clip(-100, 100).astype(np.int8) if array.dtype.kind in "fiub" else array
+    numbers = array.astype(float) if array.dtype.kind in "fiub" else np.zeros(array.shape)
+    spoiled = numbers.copy()
+    if spoiled.size:
+        spoiled.flat[rng.integers(spoiled.size)] = rng.choice([np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-310, -1])
+    choices = [
+        spoiled, -numbers, numbers * 10.0 ** rng.uniform(-300, 300), numbers + rng.standard_normal(numbers.shape),
+        np.zeros_like(numbers), np.full_like(numbers, np.nan), numbers[..., None], numbers[None], numbers.ravel(),
+        numbers[:-1], numbers[..., :-1], numbers[..., :0], numbers[:0], np.ones((*numbers.shape, 1)), np.float64(3.0),
+        np.concatenate([numbers, numbers]), numbers.T, numbers.astype(np.float32), whole,
+        np.asfortranarray(numbers), numbers > 0, numbers.astype("<U8"), rng.standard_normal((3, 3)),
+    ]  # fmt: skip
+    if not portable:
+        choices += [
+            numbers + 1j,
+            numbers.astype(object),
+            numbers.tolist(),
+            None,
+            "array",
+            numbers.astype(np.longdouble),
+        ]
+        choices += [numbers.astype(np.float16), np.ma.masked_array(numbers), numbers[::-1]]
+    return choices[rng.integers(len(choices))]
+
+
 def _inflate_claims(data):
     """The central directory says that the first member is larger than the file."""
     place = data.rindex(b"PK\x01\x02")

@@ -108,7 +108,12 @@ def test_other_forms_have_no_sparse_factors(form, fixed, rng):
 def test_one_wrong_number_is_noticed(value):
     good, bad = np.eye(N)[:, :3], np.eye(N)[:, :3]
     bad[1, 1] = value
-    for form in (DensePoint, SoftPoint, FactorPoint, lambda U: SpectralPoint(U, np.ones(3))):
+    for form in (
+        lambda U: DensePoint(np.pad(U, ((0, 0), (0, N - 3)))),
+        SoftPoint,
+        FactorPoint,
+        lambda U: SpectralPoint(U, np.ones(3)),
+    ):
         for wrap in (lambda point: point, MixedPoint, lambda point: PlainPoint(point, ROOTS)):
             assert wrap(form(good)).is_finite()
             assert not wrap(form(bad)).is_finite()

@@ -7,6 +7,7 @@ exactly feasible. A poor ``N`` or ``Q`` makes the bounds loose, never false.
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from .._numerics.validation import check_choice, check_integer
 from .._program.problem import KMeansSDP
@@ -46,6 +47,17 @@ def certify(problem: KMeansSDP, iterate: Iterate, *, grade: str = "eigen", repai
     """
     check_choice(grade, "grade", GRADES)
     check_integer(repair_steps, "repair_steps", 0)
+    check_question(problem, iterate)
     point = make_feasible(problem, iterate.point, steps=repair_steps)
     lower = -math.inf if point is None else feasible_value(problem, point)
     return Certificate(lower, upper_bound(problem, iterate.N, grade=grade), grade)
+
+
+def check_question(problem: Any, iterate: Any) -> None:
+    """Refuse what is no problem, and what is no iterate."""
+    if not isinstance(problem, KMeansSDP):
+        raise TypeError(
+            f"problem must be a KMeansSDP, got {type(problem).__name__}. Make one with KMeansSDP(Gram.from_data(X), K)."
+        )
+    if not isinstance(iterate, Iterate):
+        raise TypeError(f"iterate must be an Iterate, got {type(iterate).__name__}. Make one with Iterate(Q, N=N).")

@@ -18,6 +18,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from .._numerics.arrays import Array
+from .._numerics.validation import check_numbers
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
@@ -39,10 +40,9 @@ class Multipliers:
     weights: Array = field(default_factory=lambda: np.empty(0))  # (m,)
 
     def __post_init__(self) -> None:
-        if self.cuts.ndim != 2 or self.cuts.shape[1] != 3 or self.weights.shape != self.cuts.shape[:1]:
-            raise ValueError(
-                f"cuts must be triples with one weight each, got shapes {self.cuts.shape} and {self.weights.shape}."
-            )
+        check_numbers(self.N, "N", (None, None))
+        check_numbers(self.cuts, "cuts", (None, 3))
+        check_numbers(self.weights, "weights of cuts, one weight each,", (len(self.cuts),))
 
 
 def clustering_upper_bound(problem: KMeansSDP, multipliers: Multipliers | None, *, grade: str = "eigen") -> float:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
 import numpy as np
 
-from .._numerics.arrays import Array, namespace
+from .._numerics.arrays import Array, double, namespace
+from .._numerics.validation import check_numbers, check_real
 from .._points.forms import DensePoint
 from .._points.point import Point
 
@@ -22,6 +24,10 @@ class NegativePart:
 
     T: Array  # (n, n)
     weight: float
+
+    def __post_init__(self) -> None:
+        check_numbers(self.T, "the state of a multiplier", (None, None))
+        check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
 
     def formed(self) -> Array:
         """``N`` as an n x n array of the state's library and precision."""
@@ -75,7 +81,9 @@ class Iterate:
     @property
     def point(self) -> Point:
         """``Q`` with the methods of a point, whatever form it came in."""
-        return self.Q if isinstance(self.Q, Point) else DensePoint(np.asarray(self.Q, dtype=np.float64))
+        if isinstance(self.Q, Point):
+            return self.Q
+        return DensePoint(double(check_numbers(np.asarray(self.Q), "Q", (None, None))))
 
     @property
     def multiplier(self) -> Array | None:

@@ -12,7 +12,7 @@ from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer
 from .._points.forms import FactorPoint, SoftPoint, SpectralPoint
 from .._points.mixed import MixedPoint, interior_point
-from .._points.point import Point
+from .._points.point import Point, check_point
 from .._program.problem import KMeansSDP
 from .iterate import LARGEST_ENTRY, Iterate
 from .trivial import trivial_value
@@ -85,6 +85,7 @@ def _width(point: Point) -> int:
 
 def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint | None:
     """A feasible point near `point`, factored where `point` is; None if `point` is not finite."""
+    check_point(point, "Q")
     if point.n != problem.n:
         raise ValueError(f"Q must have {problem.n} rows, got {point.n}. Pass an iterate of the same problem.")
     if problem.is_trivial:
@@ -115,6 +116,8 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     xp = namespace(point.U)
     U, weights = double(point.U), xp.clip(double(point.l), min=0.0)
     sizes = xp.max(xp.abs(U), axis=0)
+    if sizes.shape[0] == 0:
+        return None
     top_size, top_weight = float(xp.max(sizes)), float(xp.max(weights))
     if top_size == 0 or top_weight == 0:
         return None

@@ -7,7 +7,7 @@ import math
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_template, frobenius, namespace
 from .._numerics.projections import ky_fan_sum, restrict
 from .._numerics.sizes import ALL_EIGENVALUES
-from .._numerics.validation import check_choice
+from .._numerics.validation import check_choice, check_numbers
 from .._program.problem import KMeansSDP
 from .cholesky_proof import estimated_upper_bound, verified_upper_bound
 from .iterate import LARGEST_ENTRY, Multiplier, NegativePart
@@ -46,6 +46,10 @@ def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen
     101.0
     """
     check_choice(grade, "grade", GRADES)
+    if N is not None:
+        state_of(problem, N)
+    if start is not None:
+        check_numbers(start, "start", (problem.n, None))
     if problem.is_trivial:
         return trivial_value(problem, +1)
     if N is None:
@@ -68,16 +72,18 @@ def eigenvalues_are_cheap(problem: KMeansSDP, N: Multiplier) -> bool:
 
 def estimate_upper_bound(problem: KMeansSDP, N: Multiplier, start: Array | None = None) -> tuple[float, Array]:
     """About the value of `upper_bound`, from a few Ritz values: no proof. Also the vectors to start a proof from."""
-    state = N.T if isinstance(N, NegativePart) else N
-    return estimated_upper_bound(problem, N, float64_template(state), start)
+    return estimated_upper_bound(problem, N, float64_template(state_of(problem, N)), start)
+
+
+def state_of(problem: KMeansSDP, N: Multiplier) -> Array:
+    """The n x n array that a multiplier is made of, checked: multipliers come from solvers, users and files."""
+    return check_numbers(N.T if isinstance(N, NegativePart) else N, "N", (problem.n, problem.n))
 
 
 def nonnegative_part(problem: KMeansSDP, N: Array) -> Array | None:
     """`N` as an exactly symmetric nonnegative float64 matrix, or None if it is not finite or about to overflow."""
     xp = namespace(N)
-    if tuple(N.shape) != (problem.n, problem.n):
-        raise ValueError(f"N must have shape {(problem.n, problem.n)}, got {tuple(N.shape)}.")
-    N = double(N)
+    N = double(state_of(problem, N))
     N = xp.clip(N / 2 + N.T / 2, min=0.0)
     return N if bool(xp.all(N <= LARGEST_ENTRY)) else None
 

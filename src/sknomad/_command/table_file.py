@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 FORMATS = (".csv", ".tsv", ".npy", ".npz")
+# A whole number as text.
+WHOLE = re.compile(r"[+-]?\d{1,400}")
 
 
 class TableError(ValueError):
@@ -127,12 +130,18 @@ def _checked(rows: list[list[str]], names: list[str], path: Path) -> Iterator[tu
 
 def _number(cell: str, row: int, name: str, path: Path) -> float:
     try:
-        return float(cell) if cell.strip() else float("nan")
+        number = float(cell) if cell.strip() else float("nan")
     except ValueError:
         raise TableError(
             f"FILE must hold numbers, got {cell.strip()[:40]!r} in column {name!r}, data row {row} of {path.name}. "
             f"Pass --label-column {name!r} if these are labels."
         ) from None
+    if WHOLE.fullmatch(cell.strip()) and int(cell) != number:
+        raise TableError(
+            f"FILE must hold whole numbers that float64 can represent, got {cell.strip()[:40]} in column {name!r}, "
+            f"data row {row} of {path.name}. Subtract what they have in common first, or pass whole numbers as npy."
+        )
+    return number
 
 
 def _is_number(cell: str) -> bool:

@@ -76,7 +76,7 @@ def describe(result: Verification, rows: int) -> str:
 def _verdict(result: Verification) -> str:
     proven = result.proven
     if not result.holds:
-        return "does not hold: less is proven of these data than is claimed"
+        return f"does not hold: {result.reason}"
     if result.claim == "kmeans":
         return f"holds: no clustering into {result.K:g} groups has an inertia below {_text(proven['lower_bound'])}"
     return f"holds: {_text(proven['lower'])} <= optimum <= {_text(proven['upper'])}"

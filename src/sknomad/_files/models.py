@@ -8,6 +8,7 @@ import re
 from typing import Any, ClassVar
 
 from .._numerics.arrays import is_sparse
+from .._numerics.validation import check_integer, check_numbers
 from .._version import __version__
 from .archive import FormatError, Header, Kind, read_archive, write_archive
 from .records import Decoder, Encoder
@@ -25,6 +26,8 @@ SHAPES: dict[str, tuple[str | None, ...]] = {
     "cluster_centers_": (None, "n_features_in_"),
     "feature_names_in_": ("n_features_in_",),
 }
+# Of these, tables that new points are compared with.
+FINITE = ("cluster_centers_",)
 
 
 class Saveable:
@@ -91,7 +94,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     _, header, arrays = read_archive(path, MODEL)
     try:
         return _rebuild(header, Decoder(arrays))
-    except (FormatError, KeyError, TypeError, AttributeError, RecursionError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         reason = " ".join(str(error).split())[:300]
         raise FormatError(f"model must be a file that sknomad can read, got {str(path)!r}: {reason}") from error
 
@@ -119,13 +122,19 @@ def _rebuild(header: Header, decoder: Decoder) -> Saveable:
 
 def _check_shapes(model: Saveable) -> None:
     sizes = dict(vars(model))
+    if "n_features_in_" in sizes:
+        check_integer(sizes["n_features_in_"], "n_features_in_", 1)
+    for label in sizes.get("_names", ()):
+        check_integer(label, "a label", -1)
     sizes["n"] = len(model.labels_) if hasattr(model, "labels_") else None
     for name, expected in SHAPES.items():
-        value = getattr(model, name, None)
+        value: Any = getattr(model, name, None)
         if not (hasattr(value, "shape") or is_sparse(value)):
             continue
         wanted = [None if size is None else sizes.get(size) for size in expected]
-        found = tuple(value.shape)  # type: ignore[union-attr]
+        found = tuple(value.shape)
         fits = len(found) == len(wanted) and all(w is None or w == f for w, f in zip(wanted, found, strict=True))
-        if not fits:
+        if not fits or 0 in found:
             raise FormatError(f"{name} must have as many entries as the rest of the model says, got shape {found}.")
+        if name in FINITE:
+            check_numbers(value, name, (None, None), finite=True)

@@ -21,7 +21,8 @@ from .._certificate.certificate import Certificate
 from .._certificate.cuts import Multipliers
 from .._certificate.iterate import Iterate, NegativePart
 from .._numerics.arrays import Array, Sparse, is_sparse
-from .._numerics.fixed_vector import Ones, Weighted, fixed_vector
+from .._numerics.fixed_vector import Ones, Weighted
+from .._numerics.validation import check_integer, check_numbers, check_real
 from .._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from .._points.mixed import MixedPoint
 from .._program.centring import Frame
@@ -45,7 +46,7 @@ RECORDS: dict[str, type[Any]] = {
 }  # fmt: skip
 # Enumerations that may be, by what ``type`` calls them.
 ENUMERATIONS: dict[str, type[enum.Enum]] = {}
-# What determines a Gram: stored, not measured anew, so that every number comes back to the bit.
+# What determines a Gram, and what it measures.
 GRAM_FIELDS = ("_factor", "_kernel", "unit", "frame", "_spread", "n", "trace", "norm", "forming_error")
 # Only with weights; files written before there were any do not have them.
 WEIGHT_FIELDS = ("roots", "fixed", "_given")
@@ -53,6 +54,8 @@ WEIGHT_FIELDS = ("roots", "fixed", "_given")
 FIXED_NAMES = {"Gram": "direction", "SpectralPoint": "u", "SoftPoint": "u", "MixedPoint": "u"}
 # Fields of earlier versions: the state of a solver, from which nothing but a warm start would come.
 DROPPED_FIELDS = {"Iterate": ("extra",)}
+# A spread beyond this is none.
+LARGEST_SPREAD = 1e150
 SPARSE: dict[str, Any] = {cls.__name__: cls for cls in (sp.csr_matrix, sp.csr_array, sp.csc_matrix, sp.csc_array)}
 
 
@@ -225,15 +228,44 @@ def _text(item: object) -> str:
     return item
 
 
-def _make_gram(fields: Header) -> Gram:
-    gram = Gram.__new__(Gram)
-    gram.__dict__.update({name: fields[name] for name in GRAM_FIELDS}, _copies={})
-    gram.__dict__.update({name: fields.get(name) for name in WEIGHT_FIELDS})
-    table = gram._held
-    if table.ndim != 2 or table.shape[0] != gram.n or (gram._factor is None and table.shape[1] != gram.n):
-        raise FormatError(f"a saved Gram must have a table of {gram.n} rows, got shape {table.shape}.")
-    for weights in (gram.roots, fields.get("fixed")):
-        if (weights is None) != (gram._given is None) or (weights is not None and weights.shape != (gram.n,)):
-            raise FormatError(f"a saved Gram must have {gram.n} weights or none.")
-    gram.fixed = fixed_vector(fields.get("fixed"), gram.n)
+def _make_gram(fields: Mapping[str, Any]) -> Gram:
+    """A Gram of the tables in a file, measured anew: bounds rest on its sizes, and a file is not believed."""
+    n, roots = check_integer(fields["n"], "n of a Gram", 2), fields.get("roots")
+    factor, kernel = (_held(fields, name) for name in ("_factor", "_kernel"))
+    if (factor is None) == (kernel is None):
+        raise FormatError("a saved Gram must have either points or a kernel.")
+    table = kernel if factor is None else factor
+    _check_held(table, n, is_kernel=factor is None)
+    if roots is not None and not np.all(check_numbers(roots, "roots of weights", (n,), finite=True) > 0):
+        raise FormatError(f"a saved Gram must have {n} positive weights or none.")
+    spread = check_real(fields["_spread"], "the spread of a Gram", 0, LARGEST_SPREAD, "a finite number >= 0")
+    unit, frame = fields["unit"], fields["frame"]
+    if not isinstance(unit, float) or not isinstance(frame, Frame):
+        raise FormatError("a saved Gram must have a unit and a frame.")
+    if frame.width not in (None, table.shape[1]):
+        raise FormatError(f"a saved Gram must have a frame of {table.shape[1]} columns.")
+    gram = Gram(factor=factor, kernel=kernel, unit=unit, spread=spread, frame=frame, roots=roots)
+    for name in ("trace", "norm"):
+        if not math.isclose(fields[name], vars(gram)[name], rel_tol=1e-9, abs_tol=1e-9 * gram.magnitude):
+            raise FormatError(f"a saved Gram must have the {name} of its table, got {str(fields[name])[:40]}.")
+    direction: Any = fields.get("fixed")
+    if isinstance(gram.fixed, Weighted) and np.array_equal(gram.fixed.q, direction):
+        gram.fixed = Weighted(direction)  # the very array that points share with it
     return gram
+
+
+def _held(fields: Mapping[str, Any], name: str) -> Any:
+    """A table of a Gram as it was given, before weights; None where it has none of that name."""
+    stored = fields[name]
+    return fields.get("_given") if stored is not None and fields.get("roots") is not None else stored
+
+
+def _check_held(table: Any, n: int, *, is_kernel: bool) -> None:
+    if is_sparse(table):
+        check_numbers(cast("Sparse", table).data, "a table", (None,), finite=True)
+    else:
+        check_numbers(table, "a table", (None, None), finite=True)
+    if table.shape != (n, n if is_kernel else table.shape[1]):
+        raise FormatError(f"a saved Gram must have a table of {n} rows, got shape {table.shape}.")
+    if is_kernel and not np.array_equal(table, table.T):
+        raise FormatError("a saved Gram must have a symmetric kernel.")

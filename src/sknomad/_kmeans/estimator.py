@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array, Data, Table
+from .._numerics.exact_input import check_exact
 from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
@@ -233,6 +234,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
         )  # fmt: skip
         check_finite(table, "X")
+        if reset:  # centres are in the units of X: what cannot be represented there is refused
+            check_exact(X, table, "X")
         return table
 
     def __sklearn_tags__(self) -> Tags:

@@ -15,7 +15,7 @@ from .._certificate.iterate import Iterate
 from .._certificate.upper import GRADES
 from .._files.records import saved
 from .._numerics.arrays import Array, Data, to_numpy
-from .._numerics.validation import check_choice, check_integer, check_real
+from .._numerics.validation import check_choice, check_integer, check_numbers, check_real
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
@@ -64,6 +64,13 @@ class KMeansCertificate:
     labels: Array = field(repr=False, compare=False)  # (n,) integers, the clustering
     multipliers: Multipliers | None = field(repr=False, compare=False)  # what the bound rests on; None: on nothing
     data: str = field(default="", repr=False, compare=False)  # digest of the data and of `n_clusters`
+
+    def __post_init__(self) -> None:
+        n = len(check_numbers(self.labels, "labels", (None,)))
+        if self.multipliers is not None:
+            check_numbers(self.multipliers.N, "N", (n, n))
+        if not self.lower_bound <= self.inertia:
+            raise ValueError(f"lower_bound must be at most the inertia {self.inertia!r}, got {self.lower_bound!r}.")
 
     @property
     def gap(self) -> float:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from .._files.records import saved
 from .._numerics.arrays import Array, Sparse, Table, is_sparse, row_slices
+from .._numerics.validation import check_numbers
 from .._numerics.weighted_simplex import weighted_rows
 from .._program.centring import Frame, mean_of_rows
 from .._program.gram import Gram
@@ -66,6 +67,15 @@ class Anchors:
     parts: Array  # component of each anchor
     coordinates: Array  # of each anchor
 
+    def __post_init__(self) -> None:
+        m = len(check_numbers(self.offsets, "offsets of anchors", (None,)))
+        check_numbers(self.weights, "weights of anchors", (m,))
+        check_numbers(self.parts, "parts of anchors", (m,))
+        if self.coordinates is not None:  # found later than the rest
+            check_numbers(self.coordinates, "coordinates of anchors", (m, None))
+        if self.columns is not None and self.columns.shape[1:] != (m,):
+            raise ValueError(f"columns must be one for each of {m} anchors, got shape {self.columns.shape}.")
+
     def shares(self, features: Table) -> Array:
         """The weights of every anchor for some points, (points, anchors)."""
         products = np.asarray(features) if self.columns is None else _product(features, self.columns)
@@ -82,6 +92,12 @@ class Correction:
     parts: Array  # component of each training point
     residuals: Array  # (n, n_components)
     given: bool  # whether the features hold the distances themselves, as -d^2/2
+
+    def __post_init__(self) -> None:
+        n = len(check_numbers(self.parts, "parts of training points", (None,)))
+        check_numbers(self.residuals, "residuals of training points", (n, None))
+        if self.features.shape[:1] != (n,):
+            raise ValueError(f"features must be those of {n} training points, got shape {self.features.shape}.")
 
     def at(self, features: Table, parts: Array) -> Array:
         """The correction of points that lie on given components."""
@@ -122,6 +138,13 @@ class Extension:
     correction: Correction | None = None  # None where anchors reproduce the training points by construction
     exceptions: Table | None = None  # features of the training points whose weights point to another component
     exceptional_parts: Array | None = None  # the components they lie on
+
+    def __post_init__(self) -> None:
+        width, columns = self.features.frame.width, self.anchors.columns
+        if width is not None and columns is not None and columns.shape[0] != width:
+            raise ValueError(f"columns must have the {width} rows that features have, got {columns.shape[0]}.")
+        if self.correction is not None:
+            check_numbers(self.correction.residuals, "residuals", (None, *self.anchors.coordinates.shape[1:]))
 
     def place(self, X: Table) -> tuple[Array, Array]:
         """Component and coordinates of every row of `X`."""

@@ -154,6 +154,11 @@ def all_finite(array: Array) -> bool:
     return bool(xp.all(xp.isfinite(array)))
 
 
+def is_array(value: object) -> bool:
+    """Whether `value` is an array of a library that the numerics know."""
+    return bool(is_array_api_obj(value))
+
+
 def float64_template(array: Array) -> Array:
     """An empty float64 array in the library and on the device of `array`."""
     xp = namespace(array)

@@ -13,6 +13,7 @@ from typing import Any, ClassVar, TypeAlias
 import scipy.sparse as sp
 
 from .arrays import Array, Sparse, device, like, namespace, to_numpy
+from .validation import check_numbers
 
 ALL = slice(None)
 
@@ -191,4 +192,8 @@ def fixed_vector(given: FixedVector | Array | None, n: int) -> FixedVector:
     """What a constructor was given for ``u``: a `FixedVector`, the vector itself, or None for that of ones."""
     if given is None:
         return Ones(n)
-    return given if isinstance(given, Ones | Weighted) else Weighted(given)
+    if not isinstance(given, Ones | Weighted):
+        given = Weighted(check_numbers(given, "the fixed vector", (n,), finite=True))
+    if given.n != n:
+        raise ValueError(f"the fixed vector must have {n} entries, one per point, got {given.n}.")
+    return given

@@ -11,7 +11,8 @@ import scipy.linalg as la
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
-from .arrays import Array, Data, Table, is_sparse
+from .arrays import Array, Data, Table, all_finite, is_array, is_sparse, namespace
+from .exact_input import check_exact, exact_table
 
 # What users of estimators pass as `random_state`.
 Seed: TypeAlias = int | np.random.RandomState | None
@@ -19,6 +20,8 @@ Seed: TypeAlias = int | np.random.RandomState | None
 # Asymmetry and negative curvature of a kernel up to these shares of its size count as rounding.
 SYMMETRY_TOLERANCE = 1e-8
 DEFINITE_TOLERANCE = 1e-8
+# Below this half of a number may be rounded by more than one in 10^16 of the largest.
+SMALLEST_TO_HALVE = 1e-290
 
 
 def check_real(value: object, name: str, low: float, high: float, rule: str) -> float:
@@ -39,6 +42,31 @@ def check_integer(value: object, name: str, low: int) -> int:
     return int(value)
 
 
+def check_numbers(array: Array, name: str, shape: tuple[int | None, ...], *, finite: bool = False) -> Array:
+    """`array` if it is one of real numbers, in any library, of the given shape; None stands for any size.
+
+    Parameters
+    ----------
+    array : array
+    name : str
+        What the error calls it.
+    shape : tuple of int or None
+    finite : bool, default=False
+        Whether NaN and infinity are refused too, which needs a look at every entry.
+    """
+    # Sums over a masked array leave entries out, and products of a matrix are others than those of an array.
+    if not is_array(array) or isinstance(array, np.ma.MaskedArray | np.matrix):
+        raise TypeError(f"{name} must be an array of real numbers, got {type(array).__name__}.")
+    if not namespace(array).isdtype(array.dtype, ("real floating", "integral")):
+        raise TypeError(f"{name} must hold real numbers, got {array.dtype}.")
+    if len(array.shape) != len(shape) or any(w not in (None, f) for w, f in zip(shape, array.shape, strict=True)):
+        wanted = ", ".join("any" if size is None else str(size) for size in shape)
+        raise ValueError(f"{name} must have shape ({wanted}), got {tuple(array.shape)}.")
+    if finite and not all_finite(array):
+        raise ValueError(f"{name} must hold finite numbers, got NaN or inf.")
+    return array
+
+
 def check_K(K: object, n_samples: int) -> float:
     """The trace of Q, a real number between 1 and the number of points."""
     return check_real(K, "K", 1, n_samples, f"a real number in [1, n_samples={n_samples}]")
@@ -52,11 +80,14 @@ def check_choice(value: object, name: str, choices: Collection[str]) -> str:
 
 
 @overload
-def check_table(X: Data, name: str = "X", *, accept_sparse: Literal[False]) -> Array: ...
+def check_table(X: Data, name: str = "X", *, accept_sparse: Literal[False], of_points: bool = False) -> Array: ...
 @overload
-def check_table(X: Data, name: str = "X", *, accept_sparse: Literal[True] = True) -> Table: ...
-def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True) -> Table:
-    """`X` as a finite float64 matrix (dense, or CSR if sparse) of at least two rows."""
+def check_table(X: Data, name: str = "X", *, accept_sparse: Literal[True] = True, of_points: bool = False) -> Table: ...
+def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_points: bool = False) -> Table:
+    """`X` as a finite float64 matrix (dense, or CSR if sparse) of at least two rows, nothing in it rounded.
+
+    Rows that are points (`of_points`) may come relative to the first one, where that takes whole numbers into float64.
+    """
     if not isinstance(X, str | bytes) and np.iscomplexobj(X):
         raise ValueError(
             f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
@@ -73,6 +104,9 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True) -> Tabl
     except (TypeError, ValueError) as error:
         raise type(error)(f"{name} must be a table of real numbers with at least 2 rows: {error}") from error
     check_finite(table, name)
+    if of_points:
+        return exact_table(X, table, name)[0]
+    check_exact(X, table, name)
     return table
 
 
@@ -91,7 +125,7 @@ def check_finite(X: Table, name: str) -> None:
 
 def check_weights(weights: ArrayLike, n: int) -> Array:
     """Positive finite weights of `n` points, as float64."""
-    weights = np.asarray(weights, dtype=np.float64)
+    given, weights = weights, np.asarray(weights, dtype=np.float64)
     if weights.shape != (n,):
         raise ValueError(f"weights must be one number per point, {n} of them, got shape {weights.shape}.")
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights > 0)))
@@ -100,6 +134,7 @@ def check_weights(weights: ArrayLike, n: int) -> Array:
             f"weights must be positive and finite, got {weights[wrong[0]]} at index {wrong[0]}. "
             "Leave points of weight zero out."
         )
+    check_exact(given, weights, "weights")
     return weights
 
 
@@ -110,19 +145,36 @@ def check_distances(distances: Table) -> None:
         raise ValueError(f"distances must be nonnegative, got {least:.3g}. Pass similarities as a kernel.")
 
 
+def check_diagonal(distances: Array) -> None:
+    """Refuse distances of points from themselves."""
+    wrong = np.flatnonzero(np.diagonal(distances))
+    if len(wrong):
+        raise ValueError(
+            f"distances must be zero on the diagonal, got {distances[wrong[0], wrong[0]]:.3g} at row {wrong[0]}. "
+            "Set it to zero with numpy.fill_diagonal(distances, 0), or pass similarities as a kernel."
+        )
+
+
 def check_square(D: Data, name: str) -> Array:
     """`D` as a finite, symmetric float64 matrix; tiny asymmetry is averaged away."""
     table = check_table(D, name, accept_sparse=True)
     if table.shape[0] != table.shape[1]:
         raise ValueError(f"{name} must be square, got shape {table.shape}. Pass raw data without metric={name!r}.")
     square = table.toarray() if is_sparse(table) else table
-    asymmetry, size = float(np.abs(square - square.T).max()), float(np.abs(square).max())
-    if asymmetry > SYMMETRY_TOLERANCE * size:
+    with np.errstate(over="ignore"):
+        asymmetry, size = float(np.abs(square - square.T).max()), float(np.abs(square).max())
+    # Halves of the smallest numbers are rounded; those have to be symmetric as they are.
+    allowed = SYMMETRY_TOLERANCE * size if size > SMALLEST_TO_HALVE else 0.0
+    if asymmetry > allowed:
         raise ValueError(
-            f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, "
-            f"allowed {SYMMETRY_TOLERANCE * size:.1e}. Pass (D + D.T) / 2."
+            f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, allowed {allowed:.1e}. Pass (D + D.T) / 2."
         )
-    return square / 2 + square.T / 2
+    return symmetric(square)
+
+
+def symmetric(D: Array) -> Array:
+    """``(D + D')/2``; a symmetric matrix as it is, because halves of its smallest numbers would be rounded."""
+    return D if np.array_equal(D, D.T) else D / 2 + D.T / 2
 
 
 def check_definite(D: Array, allowed: float) -> None:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from .._numerics.arrays import Array, Sparse, all_finite, double, namespace, row_slices, to_numpy
 from .._numerics.fixed_vector import UNWEIGHTED, FixedVector, fixed_vector
+from .._numerics.validation import check_numbers
 from .._program.gram import Gram
 from .point import BLOCK_ROWS, Point, value_of_columns
 
@@ -33,6 +34,10 @@ class DensePoint(Point):
     """
 
     Q: Array  # (n, n)
+
+    def __post_init__(self) -> None:
+        check_numbers(self.Q, "Q", (None, None))
+        check_numbers(self.Q, "Q", (self.n, self.n))
 
     @property
     def n(self) -> int:
@@ -89,6 +94,8 @@ class SpectralPoint(Point):
     fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
 
     def __post_init__(self) -> None:
+        check_numbers(self.U, "U", (None, None))
+        check_numbers(self.l, "l", (int(self.U.shape[1]),))
         object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
@@ -141,6 +148,7 @@ class SoftPoint(Point):
     fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
 
     def __post_init__(self) -> None:
+        _check_columns(self.V, "V")
         object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
@@ -195,6 +203,13 @@ class SoftPoint(Point):
         return cast("Array", sum(parts))
 
 
+def _check_columns(columns: Array, name: str) -> None:
+    """A table of real numbers with at least one column: ``Q`` cannot be made of none."""
+    check_numbers(columns, name, (None, None))
+    if columns.shape[1] == 0:
+        raise ValueError(f"{name} must have at least one column, got none.")
+
+
 def _rows_to_one(V: Array) -> Array:
     """Rows of a nonnegative matrix scaled to sum one, by their largest entry first so that no sum overflows."""
     xp = namespace(V)
@@ -214,6 +229,9 @@ class FactorPoint(Point):
     """
 
     Y: Array  # (n, r)
+
+    def __post_init__(self) -> None:
+        _check_columns(self.Y, "Y")
 
     @property
     def n(self) -> int:

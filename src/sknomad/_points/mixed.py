@@ -8,10 +8,14 @@ import numpy as np
 
 from .._numerics.arrays import Array, to_numpy
 from .._numerics.fixed_vector import UNWEIGHTED, FixedVector, fixed_vector
+from .._numerics.validation import check_real
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .forms import DensePoint
-from .point import Point
+from .point import Point, check_point
+
+# A share beyond this is none.
+LARGEST_SHARE = 1e150
 
 
 @dataclass(frozen=True)
@@ -30,6 +34,9 @@ class MixedPoint(Point):
     fixed: FixedVector = UNWEIGHTED  # J = u u'; also taken as an array
 
     def __post_init__(self) -> None:
+        check_point(self.base, "base")
+        for name in ("identity", "mean"):
+            check_real(vars(self)[name], name, -LARGEST_SHARE, LARGEST_SHARE, "a finite number")
         object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property

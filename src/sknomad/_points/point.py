@@ -73,6 +73,13 @@ class Point(Protocol):
         return None
 
 
+def check_point(point: object, name: str) -> Point:
+    """`point` if it is one, in any form."""
+    if not isinstance(point, Point):
+        raise TypeError(f"{name} must be a point such as DensePoint(Q), got {type(point).__name__}.")
+    return point
+
+
 def value_of_columns(gram: Gram, columns: Array, weights: Array) -> float:
     """``sum_j weights_j <D, c_j c_j'>`` in float64 for the columns ``c_j`` of an n x r array, where they lie."""
     xp = namespace(columns)

@@ -12,8 +12,11 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, SameTable, Table, gamma, is_sparse
+from .._numerics.validation import check_integer, check_numbers
 from .float_range import divided, matched_roots, roots_of
 
+# Beyond this no power of two is a float64.
+LARGEST_EXPONENT = 2200
 # Share of the largest root of a weight below which a point is too light to be the origin of the others.
 LIGHTEST_ORIGIN = 1e-3
 
@@ -27,6 +30,18 @@ class Frame:
     origin: Array | None = None
     second: int = 0  # exponent of the power of two that differences are divided by
     mean: Array | None = None  # of those, subtracted last
+
+    def __post_init__(self) -> None:
+        for name in ("first", "second"):
+            check_integer(vars(self)[name], f"the {name} exponent of a frame", -LARGEST_EXPONENT)
+        if self.origin is not None:
+            d = len(check_numbers(self.origin, "the origin of a frame", (None,), finite=True))
+            check_numbers(cast("Array", self.mean), "the mean of a frame", (d,), finite=True)
+
+    @property
+    def width(self) -> int | None:
+        """Number of columns of the rows it places; None for any."""
+        return None if self.origin is None else len(self.origin)
 
     def place(self, rows: Table) -> Table:
         """Rows in the units of the Gram matrix and, for dense data, about the mean of the points it was made of."""

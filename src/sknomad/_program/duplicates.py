@@ -6,6 +6,7 @@ no part and are placed like new ones.
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 from typing import cast
 
@@ -16,6 +17,9 @@ from sklearn.utils.validation import _check_sample_weight
 
 from .._numerics.arrays import Array, SameTable, Table, given_template, is_sparse, to_numpy
 from .._numerics.equal_rows import equal_rows
+from .._numerics.exact_input import LARGEST_WHOLE, check_exact
+from .._numerics.validation import check_numbers, symmetric
+from .float_range import within_range
 
 
 @dataclass(frozen=True)
@@ -26,11 +30,22 @@ class Groups:
     first: Array  # (m,) a given point of each
     own: Array = field(repr=False)  # (n,) weights of the given points
 
+    def __post_init__(self) -> None:
+        n = len(check_numbers(self.of, "groups of points", (None,)))
+        m = len(check_numbers(self.first, "a point of each group", (None,)))
+        check_numbers(self.own, "weights of the points", (n,), finite=True)
+        if any(a.dtype.kind not in "iu" for a in (self.of, self.first)) or not _are_groups(self.of, self.first, n, m):
+            raise ValueError(f"groups must name each of {m} groups for {n} points, got others.")
+
     @property
     def weights(self) -> Array:
-        """Of the points of the program, (m,)."""
-        present = self.present
-        return np.bincount(self.of[present], weights=self.own[present], minlength=len(self.first))
+        """Of the points of the program, (m,), each sum rounded once."""
+        of, own = self.of[self.present], self.own[self.present]
+        totals = np.bincount(of, weights=own, minlength=len(self.first))
+        if not np.array_equal(own, np.floor(own)) or totals.sum() >= LARGEST_WHOLE:
+            ends = np.cumsum(np.bincount(of, minlength=len(self.first)))[:-1]
+            totals = np.array([math.fsum(part) for part in np.split(own[np.argsort(of, kind="stable")], ends)])
+        return totals
 
     @property
     def roots(self) -> Array:
@@ -77,6 +92,12 @@ class Groups:
         return cast("SameTable", (1 - share) * result + (alone if is_sparse(result) else alone.toarray()))
 
 
+def _are_groups(of: Array, first: Array, n: int, m: int) -> bool:
+    """Whether groups are numbered from 0 to m - 1, -1 for none, and each has a point of its own."""
+    is_in_range = bool(np.all((of >= -1) & (of < m))) and bool(np.all((first >= 0) & (first < n)))
+    return is_in_range and np.array_equal(of[first], np.arange(m))
+
+
 def read_groups(sample_weight: ArrayLike | None, X: Table, metric: str, *, takes_weights: bool = True) -> Groups | None:
     """The points of the program for the rows of `X`; None where they are the rows themselves, each counted once.
 
@@ -86,7 +107,8 @@ def read_groups(sample_weight: ArrayLike | None, X: Table, metric: str, *, takes
     X : array or CSR matrix
     metric : {"euclidean", "precomputed", "precomputed_distance"}
         What `X` is. In matrices equal points have equal rows and columns; in kernels they are merged only where no
-        squared distance ``X_ii + X_jj - 2 X_ij`` is negative, because otherwise that would not be exact.
+        squared distance ``X_ii + X_jj - 2 X_ij`` is negative, because otherwise that would not be exact. Distances are
+        refused later where a point has one from itself.
     takes_weights : bool
         Whether the solver does; without it equal points stay apart.
     """
@@ -125,7 +147,7 @@ def _rows(X: Table, present: Array) -> Table:
 def _symmetric(X: Table, present: Array) -> Array:
     """The matrix between the points present, as it will be used."""
     matrix = (X.toarray() if is_sparse(X) else X)[np.ix_(present, present)]
-    return matrix / 2 + matrix.T / 2
+    return symmetric(matrix)
 
 
 def _in_order_of_contents(matrix: Array, of: Array, first: Array) -> tuple[Array, Array]:
@@ -139,9 +161,16 @@ def _in_order_of_contents(matrix: Array, of: Array, first: Array) -> tuple[Array
 
 
 def _has_distances(kernel: Array) -> bool:
-    """Whether no squared distance between points of a kernel is negative."""
-    diagonal = np.diagonal(kernel)
-    return bool(np.all(diagonal + diagonal[:, None] >= 2 * kernel))
+    """Whether no squared distance between points of a kernel is negative, without any rounding.
+
+    A sum and what its rounding lost are exactly the sum; where that is close to ``2 K_ij`` their difference is exact.
+    """
+    kernel = within_range(kernel)[0]  # so that no sum overflows
+    column, row = np.diagonal(kernel)[:, None], np.diagonal(kernel)
+    total = column + row
+    part = total - column
+    lost = (column - (total - part)) + (row - part)
+    return bool(np.all((total - 2 * kernel) + lost >= 0))
 
 
 def _check(sample_weight: ArrayLike | None, X: Table) -> Array:
@@ -157,6 +186,7 @@ def _check(sample_weight: ArrayLike | None, X: Table) -> Array:
             f"sample_weight must hold finite numbers >= 0, got {weights[wrong[0]]} at index {wrong[0]}. "
             "A point of weight zero takes no part."
         )
+    check_exact(given, weights, "sample_weight")
     if np.count_nonzero(weights) < 2:
         raise ValueError(
             f"sample_weight must leave at least 2 points, got {np.count_nonzero(weights)} of positive weight."

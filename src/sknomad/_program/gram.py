@@ -12,7 +12,14 @@ from numpy.typing import ArrayLike
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, Sparse, Table, device, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
-from .._numerics.validation import DEFINITE_TOLERANCE, check_definite, check_distances, check_square, check_table
+from .._numerics.validation import (
+    DEFINITE_TOLERANCE,
+    check_definite,
+    check_diagonal,
+    check_distances,
+    check_square,
+    check_table,
+)
 from .centring import (
     CentringError,
     Frame,
@@ -99,7 +106,7 @@ class Gram:
         weights : array-like of shape (n,), optional
             Positive; a weight of three is three equal points, and only ratios matter to the solution.
         """
-        table = check_table(X)
+        table = check_table(X, of_points=True)
         roots, scale = roots_of(weights, table.shape[0])
         if is_sparse(table):
             table, exponent = tame(table, "X")
@@ -136,10 +143,12 @@ class Gram:
     def from_distances(cls, distances: Data, *, weights: ArrayLike | None = None) -> Gram:
         """Inner products that belong to a symmetric matrix of distances: ``-d^2/2``, centred.
 
-        Distances need not be Euclidean; an indefinite result is allowed. `weights` as for `from_data`.
+        Distances need not be Euclidean; an indefinite result is allowed. They must be zero on the diagonal. `weights`
+        as for `from_data`.
         """
         lengths = check_square(distances, "distances")
         check_distances(lengths)
+        check_diagonal(lengths)
         lengths, exponent = tame(lengths, "distances")
         kernel = -(lengths**2) / 2
         roots, scale = kernel_roots(kernel, weights)

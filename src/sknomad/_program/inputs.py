@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn import get_config
 from sklearn.utils.validation import validate_data
 
 from .._numerics.arrays import Array, Data, Table, device, given_template, namespace, to_numpy
+from .._numerics.exact_input import check_exact, exact_table, rows_from
 from .._numerics.validation import check_finite
 from .duplicates import Groups
 from .gram import Gram
@@ -14,8 +17,11 @@ from .gram import Gram
 METRICS = ("euclidean", "precomputed", "precomputed_distance")
 
 
-def read_table(estimator: object, X: Data, *, reset: bool) -> Table:
-    """`X` as a finite float64 table; with `reset` its columns are recorded, otherwise they must be those recorded."""
+def read_table(estimator: Any, X: Data, *, reset: bool) -> Table:
+    """`X` as a finite float64 table; with `reset` its columns are recorded, otherwise they must be those recorded.
+
+    Whole numbers that float64 cannot hold come relative to the first row of the fit, which the estimator remembers.
+    """
     if isinstance(X, str | bytes):
         raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
     least = 2 if reset else 1
@@ -27,6 +33,20 @@ def read_table(estimator: object, X: Data, *, reset: bool) -> Table:
     except (TypeError, ValueError) as error:
         raise type(error)(f"X must be a table of real numbers with at least {least} rows: {error}") from error
     check_finite(table, "X")
+    if reset:
+        return _read_exactly(estimator, given, table)
+    origin = estimator.__dict__.get("_origin")
+    return table if origin is None else rows_from(origin, given, table)
+
+
+def _read_exactly(estimator: Any, given: Data, table: Table) -> Table:
+    estimator.__dict__.pop("_origin", None)
+    if estimator.metric != METRICS[0]:
+        check_exact(given, table, "X")
+        return table
+    table, origin = exact_table(given, table, "X")
+    if origin is not None:
+        estimator._origin = origin
     return table
 
 

@@ -20,8 +20,8 @@ from .._certificate.lower import feasible_value, make_feasible
 from .._certificate.upper import GRADES, nonnegative_part, upper_bound
 from .._files.archive import Archive, FormatError, Header, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, frobenius, is_sparse, to_numpy
-from .._numerics.validation import check_choice
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, frobenius, to_numpy
+from .._numerics.validation import check_choice, check_table
 from .._points.point import Point
 from .._program.duplicates import read_groups
 from .._program.gram import Gram
@@ -63,6 +63,7 @@ class Verification:
     proven: dict[str, float]  # computed here; true of these data whatever the file says
     same_data: bool  # whether these are, to the bit, the data it was made for
     holds: bool  # whether everything claimed is proven, up to rounding
+    reason: str = ""  # one sentence, where it does not hold
 
 
 class Contents(NamedTuple):
@@ -166,7 +167,7 @@ def _gram_of(X: Data, metric: str, sample_weight: ArrayLike | None, arrays: dict
     plain = make_gram(X, metric)  # with all checks of the data
     if "roots" not in arrays and sample_weight is None:
         return plain
-    table = X.tocsr() if is_sparse(X) else np.asarray(X, dtype=np.float64)
+    table = check_table(X, of_points=metric == METRICS[0])
     groups = read_groups(sample_weight, table, metric)
     gram = plain
     if groups is not None:
@@ -194,16 +195,24 @@ def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     n, K = int(header["n"]), header["K"]
     claimed = {number: _number(header["claimed"][number], unknown) for number, unknown in claim.unknown.items()}
     if n != gram.n:
-        return Verification(name, float(K), n, gram.n, grade, claimed, claim.unknown, same_data=False, holds=False)
+        reason = f"the certificate speaks of {n} points and the data have {gram.n}"
+        return Verification(name, float(K), n, gram.n, grade, claimed, claim.unknown, False, False, reason)
     problem = KMeansSDP(gram, K)
     N = unpack(arrays["N"], n) if "N" in arrays else None
     proven = claim.prove(problem, Contents(header, arrays, N), grade)
-    slack = rounding(problem, N)
-    is_small_enough = proven[claim.small] <= claimed[claim.small] + slack
-    is_large_enough = proven[claim.large] >= claimed[claim.large] - slack
+    reason = _objection(claim, claimed, proven, rounding(problem, N))
     same = header["data"] == fingerprint(problem)
-    holds = bool(is_small_enough and is_large_enough)
-    return Verification(name, problem.K, n, n, grade, claimed, proven, same_data=same, holds=holds)
+    return Verification(name, problem.K, n, n, grade, claimed, proven, same, not reason, reason)
+
+
+def _objection(claim: Claim, claimed: dict[str, float], proven: dict[str, float], slack: float) -> str:
+    """Why a claim does not hold; nothing where it does."""
+    small, large = claim.small, claim.large
+    if proven[large] > proven[small] or claimed[large] > claimed[small] + slack:
+        return f"its {large} lies above its {small}, so one of them is false"
+    if not (proven[small] <= claimed[small] + slack and proven[large] >= claimed[large] - slack):
+        return "less is proven of these data than is claimed"
+    return ""
 
 
 def _number(value: object, unknown: float) -> float:

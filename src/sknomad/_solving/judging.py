@@ -9,7 +9,7 @@ from typing import Protocol
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._certificate.lower import as_spectral, feasible_value, make_feasible
-from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, upper_bound
+from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, state_of, upper_bound
 from .._files.records import saved
 from .._numerics.arrays import Array
 from .._points.forms import DensePoint, SpectralPoint
@@ -124,6 +124,8 @@ class ProgramJudge:
         return Status.CERTIFIED if run.is_done and status is not Status.INTERRUPTED else status
 
     def _improve_upper(self, run: Run, iterate: Iterate, *, thorough: bool) -> None:
+        if iterate.N is not None:
+            state_of(run.problem, iterate.N)
         if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N):
             bound = upper_bound(run.problem, iterate.N)
             self.screen = min(self.screen, bound)

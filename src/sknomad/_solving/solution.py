@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
+from .._certificate.upper import state_of
 from .._files.records import saved
 from .._numerics.arrays import Array
 from .._points.components import find_manifolds
@@ -63,6 +64,13 @@ class Solution:
     trace: Mapping[str, Array]  # equal-length columns, one row per judged iteration
     n_iter: int  # steps taken
     seconds: float  # wall-clock time
+
+    def __post_init__(self) -> None:
+        for name, point in (("point", self.point), ("iterate", self.iterate.point)):
+            if point.n != self.problem.n:
+                raise ValueError(f"{name} must have the {self.problem.n} rows of its problem, got {point.n}.")
+        if self.iterate.N is not None:
+            state_of(self.problem, self.iterate.N)
 
     @property
     def Q(self) -> Array:
