@@ -3,7 +3,7 @@
     python benchmarks/part_constants.py benchmarks/results/parts_development.json
 
 Prints by how much the threshold between one part and several would have to move so that 5 in 100 single pieces are
-split, and the logistic coefficients of the confidence, below and from `FINE_UP_TO` points. Sets, families and single
+split, and the logistic coefficients of the confidence, up to and above `FINE_UP_TO` points. Sets, families and single
 pieces weigh the same. Reporting seeds in the file are an error.
 """
 
@@ -57,7 +57,7 @@ def main():
     if any(row["seed"] >= REPORTING_FROM or row["kind"] == "unseen" for row in rows):
         raise SystemExit("The file has draws that are kept for reporting: constants must not be fitted on them.")
     thresholds(rows)
-    for title, belongs in (("below", lambda n: n <= FINE_UP_TO), ("from", lambda n: n > FINE_UP_TO)):
+    for title, belongs in (("up to", lambda n: n <= FINE_UP_TO), ("above", lambda n: n > FINE_UP_TO)):
         found = [row for row in rows if belongs(row["points"])]
         if found:
             print(f"\n{title} {FINE_UP_TO} points, {len(found)} draws")

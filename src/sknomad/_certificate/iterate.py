@@ -27,7 +27,8 @@ class NegativePart:
 
     def __post_init__(self) -> None:
         check_numbers(self.T, "the state of a multiplier", (None, None))
-        check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
+        if not math.isnan(self.weight):  # a solver that has diverged proves nothing, which is no error
+            check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
 
     def formed(self) -> Array:
         """``N`` as an n x n array of the state's library and precision."""
