@@ -54,7 +54,7 @@ class Meter:
 def certified(name, X, K, options, *, tol=1e-3, grade="eigen"):
     """Best of several solves to a certified gap."""
     problem = KMeansSDP(Gram.from_data(X), K)
-    solver = Auto.on("cuda") if options.device == "cuda" else "auto"
+    solver = Auto.for_tolerance(tol, "cuda") if options.device == "cuda" else "auto"
     meter, best = Meter(options.device), None
     for _ in range(options.repeats):
         solution, seconds, peak = meter.run(

@@ -1,6 +1,6 @@
 """The problems of the suite: fourteen kinds of data, from the easiest to pure noise, in any number of points.
 
-Development seeds are 0 to 9; seeds from 100 on are kept for figures that are reported, and no setting is chosen on them.
+Development seeds are 0 to 9; seeds from 100 on are kept for what is reported, and no setting is chosen on them.
 """
 
 import numpy as np

@@ -175,7 +175,8 @@ class ProgramJudge:
             _offer(run, point, steps=0)
         if self._screened_gap(run) > run.tol and (thorough or self._is_promising(run, point)):
             _offer(run, point, steps=REPAIR_STEPS)
-            self.next_repair = math.ceil(run.iteration * REPAIR_GROWTH)
+            before = self.first_multiplier or 0
+            self.next_repair = before + math.ceil((run.iteration - before) * REPAIR_GROWTH)
 
     def _is_promising(self, run: Run, point: SpectralPoint) -> bool:
         """Whether repair can be expected to close the gap.

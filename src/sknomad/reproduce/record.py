@@ -79,7 +79,7 @@ class Record:
         `options` are those of `sknomad.solve`. A gap above `tol` raises no warning here: the certificate tells.
         """
         gram = data if isinstance(data, Gram) else Gram.from_data(_rotated(np.asarray(data, dtype=np.float64)))
-        solver = options.pop("solver", "auto" if self.device == "auto" else Auto.on(self.device))
+        solver = options.pop("solver", "auto" if self.device == "auto" else Auto.for_tolerance(tol, self.device))
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             solution = solve(KMeansSDP(gram, K), solver, tol=tol, **options)

@@ -69,7 +69,7 @@ class ADMM:
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
-    exact_below : int, default=400
+    exact_below : int, default=128
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
         Where to compute; an array stands for its library, device and precision.
@@ -165,7 +165,9 @@ class _Course:
         is_soft = start is not None and isinstance(start.point, SoftPoint)
         self.trusted = self._trusted_value(start) if is_soft else -math.inf
         if problem.n > self.leading.exact_limit or (problem.n > self.settings.exact_below and is_soft):
-            self.leading.begin(StepMatrix(self.T, self.gram, self.rho), self._first_columns(start))
+            columns = self._first_columns(start)
+            if self.leading.pays(columns.shape[1], template):
+                self.leading.begin(StepMatrix(self.T, self.gram, self.rho), columns)
 
     def _trusted_value(self, start: Iterate | None) -> float:
         """The value up to which the point of the start is good enough; -inf where it is not to be relied on."""

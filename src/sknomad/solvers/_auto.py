@@ -10,18 +10,24 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Device, choose_device, cuda_is_available
 from .._numerics.memory import free_memory_of
+from .._numerics.sizes import FULL_FOR_A_STEP
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
-from ._soft import SoftAssignment
+from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
 FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3)
-# The share of the gap in view that soft assignments may fall short by.
-TRUSTED_SHARE = 0.5
-# Where soft assignments end: a hundredth of the gap in view, between these.
-FINEST, COARSEST = 1e-6, 1e-5
+# How far soft assignments may fall short, as a multiple of the gap in view.
+TRUSTED_SHARE = 2.0
+# Where soft assignments end: a fiftieth of the gap in view, between these.
+FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
+# More cells gain some 1e-5: too little for gaps from here on, unless sweeps cost far less than steps, as they do from
+# so many points on.
+ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
+# Iterates that may halve the gain of soft assignments; slower progress is left to ADMM.
+HALVING = 4
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
 SINGLE_PRECISION_FROM = 1e-4
 
@@ -32,8 +38,8 @@ class Auto:
     """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.
 
     Where the dense arrays of ADMM do not fit into memory the first phase is all there is, and no upper bound is known.
-    Up to `direct_below` points it is ADMM alone: fast enough there, free of any random start, and its answer does not
-    depend on the order of the points.
+    Up to `orderless_below` points soft assignments begin with a cell at every point: nothing is random then, and the
+    answer does not depend on the order of the points. Up to `direct_below` points it is ADMM alone.
 
     Parameters
     ----------
@@ -43,8 +49,13 @@ class Auto:
         Settings of the second, which closes the gap from above, and at last from below.
     direct : ADMM
         Settings where the first phase is left out.
-    direct_below : int, default=400
+    direct_below : int, default=40
         Number of points up to which it is.
+    orderless_below : int, default=128
+        Number of points up to which every point begins with a cell of its own.
+    thorough_from : int, default=2000
+        Number of points from which on cells may double twice, and gains count down to half of what they do below:
+        sweeps cost little there beside a step of ADMM.
 
     Examples
     --------
@@ -57,14 +68,19 @@ class Auto:
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
     admm: ADMM = FOR_THE_BOUND
     direct: ADMM = field(default_factory=ADMM)
-    direct_below: int = 400
+    direct_below: int = 40
+    orderless_below: int = FULL_FOR_A_STEP
+    thorough_from: int = THOROUGH_FROM
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
 
     @classmethod
-    def on(cls, device: Device, *, improvement: float = FINEST) -> Auto:
-        """The default settings on a given device; soft assignments end when they improve by less than `improvement`."""
-        soft = SoftAssignment(improvement=improvement, device=device)
+    def on(cls, device: Device, tol: float = FINEST) -> Auto:
+        """The default settings on a given device for a gap of `tol`."""
+        improvement = min(max(SHARE_OF_TOLERANCE * tol, FINEST), COARSEST)
+        soft = SoftAssignment(
+            improvement=improvement, max_growth=0 if tol >= ONE_RANK_FROM else 2, halving=HALVING, device=device
+        )
         # Small problems have no use for single precision.
         direct = ADMM(device="cpu" if isinstance(device, str) and device == "cpu32" else device)
         return cls(soft, replace(FOR_THE_BOUND, device=device), direct)
@@ -75,11 +91,9 @@ class Auto:
 
         Judging is in float64 whatever the steps are in.
         """
-        is_default = isinstance(device, str) and (device == "cpu" or (device == "auto" and not cuda_is_available()))
-        if not is_default:
-            return cls.on(device)
-        improvement = min(max(tol / 100, FINEST), COARSEST)
-        auto = cls.on("cpu32" if tol >= SINGLE_PRECISION_FROM else "cpu", improvement=improvement)
+        if isinstance(device, str) and (device == "cpu" or (device == "auto" and not cuda_is_available())):
+            device = "cpu32" if tol >= SINGLE_PRECISION_FROM else "cpu"
+        auto = cls.on(device, tol)
         return replace(auto, admm=replace(auto.admm, trusted_shortfall=min(TRUSTED_SHARE * tol, 1.0)))
 
     @property
@@ -91,13 +105,31 @@ class Auto:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""
         last = start
         if self._begins_softly(problem, start):
-            for iterate in self.soft.iterates(problem, start):
+            for iterate in self._first_phase(problem).iterates(problem, start):
                 last = iterate
                 yield iterate
         if problem.n <= self.direct_below:
             yield from self.direct.iterates(problem, last)
         elif self._proof_fits(problem):
-            yield from self.admm.iterates(problem, last)
+            yield from self._second_phase(last).iterates(problem, last)
+
+    def _soft_settings(self, problem: KMeansSDP) -> SoftAssignment:
+        if problem.n <= self.orderless_below:
+            return replace(self.soft, init="points")
+        if problem.n >= self.thorough_from:
+            return replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
+        return self.soft
+
+    def _first_phase(self, problem: KMeansSDP) -> SoftAssignment:
+        """Soft assignments; where they are all there is, they go on however slow they are."""
+        soft = self._soft_settings(problem)
+        return soft if self._proof_fits(problem) else replace(soft, halving=None, max_growth=2)
+
+    def _second_phase(self, last: Iterate | None) -> ADMM:
+        """ADMM, which trusts the point of soft assignments only where these have come to an end."""
+        state = None if last is None else last.state
+        has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
+        return self.admm if has_ended else replace(self.admm, trusted_shortfall=0.0)
 
     def _begins_softly(self, problem: KMeansSDP, start: Iterate | None) -> bool:
         if start is None:
@@ -112,7 +144,7 @@ class Auto:
         """Peak bytes, of both phases where the second fits, of the first alone where it does not."""
         if problem.n <= self.direct_below:
             return self.direct.memory(problem)
-        soft = self.soft.memory(problem)
+        soft = self._soft_settings(problem).memory(problem)
         return max(soft, self.admm.memory(problem)) if self._proof_fits(problem) else soft
 
     def _proof_fits(self, problem: KMeansSDP) -> bool:

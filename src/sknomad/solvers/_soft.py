@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 from sklearn.cluster import kmeans_plusplus
@@ -20,22 +20,42 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import FixedVector
-from .._numerics.validation import check_integer, check_real
+from .._numerics.validation import check_choice, check_integer, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.forms import FactorPoint, SoftPoint
 from .._points.mixed import MixedPoint, shares_for_trace
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
-from ._soft_updates import Assignments, SoftState, natural_multiplier, settle_trace, split_cells, sweep
+from ._soft_updates import Assignments, SoftState, cells_at_points, natural_multiplier, settle_trace, split_cells, sweep
 
 # First rank as a multiple of K when "auto"; it doubles while that pays.
 FIRST_RANK = 4
+INITS = ("k-means++", "points")
 # n x r arrays alive at the worst moment of a sweep.
 ARRAYS_OF_A_SWEEP = 8.5
 # Points that k-means++ looks at for each cell; more change nothing but the time.
 SAMPLE_PER_CELL, SMALLEST_SAMPLE = 20, 10_000
 # Iterates without improvement before a stop: the value may dip while the multiplier settles.
 PATIENCE = 2
+# Gains that are remembered, the last ones.
+MOST_GAINS = 32
+# Keeps values of zero from dividing.
+TINY = 1e-300
+
+
+class Course(NamedTuple):
+    """How the value rose at one number of cells."""
+
+    best: float = -math.inf
+    stalled: int = 0  # iterates since it last improved
+    gains: tuple[float, ...] = ()  # of the iterates after the first, as shares of the value
+
+    def after(self, value: float, improvement: float) -> Course:
+        """The course with one more iterate."""
+        stalled = self.stalled + 1 if value - self.best <= improvement * abs(value) else 0
+        is_first = self.best == -math.inf
+        gains = () if is_first else (*self.gains[1 - MOST_GAINS :], (value - self.best) / max(abs(value), TINY))
+        return Course(max(self.best, value), stalled, gains)
 
 
 @saved
@@ -51,10 +71,16 @@ class SoftAssignment:
     ----------
     rank : int or "auto", default="auto"
         Number of cells ``r``. "auto" begins with four times K and doubles while the value still rises.
+    init : {"k-means++", "points"}, default="k-means++"
+        Where cells begin: spread at random over the points, or one at every point, as many as there are points. Then
+        nothing is random, and the order of the points does not matter; for small problems.
     improvement : float, default=1e-6
         Stop (or double the rank) when ten sweeps raise the value by less than this share.
     max_growth : int, default=2
         How often "auto" may double the rank.
+    halving : int or None, default=None
+        Stop when the gain of so many iterates is more than half that of as many before them: where progress is that
+        slow, another solver closes the gap sooner. None never does.
     sweeps : int, default=10
         Row updates per iterate.
     random_state : int, default=0
@@ -73,8 +99,10 @@ class SoftAssignment:
     """
 
     rank: int | str = "auto"
+    init: str = "k-means++"
     improvement: float = 1e-6
     max_growth: int = 2
+    halving: int | None = None
     sweeps: int = 10
     random_state: int = 0
     device: Device = "auto"
@@ -84,13 +112,18 @@ class SoftAssignment:
     def __post_init__(self) -> None:
         if self.rank != "auto":
             check_integer(self.rank, "rank", 1)
+        check_choice(self.init, "init", INITS)
         check_real(self.improvement, "improvement", 0, 1, "a real number in [0, 1]")
         check_integer(self.max_growth, "max_growth", 0)
+        if self.halving is not None:
+            check_integer(self.halving, "halving", 1)
         check_integer(self.sweeps, "sweeps", 1)
         check_integer(self.random_state, "random_state", 0)
 
     def first_rank(self, problem: KMeansSDP) -> int:
         """The number of cells to begin with."""
+        if self.init == "points":
+            return problem.n
         if self.rank != "auto":
             return min(int(self.rank), problem.n)
         return min(max(math.ceil(FIRST_RANK * problem.K), 8), problem.n)
@@ -108,25 +141,37 @@ class SoftAssignment:
         current = self._first_assignments(problem, rows, template, start)
         done = _state_of(start) or SoftState(current.lam)
         growth_left = self._most_growth if done.growth_left is None else done.growth_left
-        best, stalled = done.best, done.stalled
+        course = Course(done.best, done.stalled, done.gains)
         while True:
-            while stalled < PATIENCE:
+            while not self._rank_is_spent(course):
                 current = settle_trace(problem, rows, sweep(problem, rows, current, self.sweeps - 1))
                 value, trace = _value(problem, rows.sums(current.V))
-                stalled = stalled + 1 if value - best <= self.improvement * abs(value) else 0
-                best = max(best, value)
-                rank = float(current.V.shape[1])
+                course = course.after(value, self.improvement)
+                rank = current.V.shape[1]
+                growth_left = 0 if self._is_slow(course) or 2 * rank > problem.n else growth_left
                 yield Iterate(
                     SoftPoint(current.V, fixed),
-                    residuals={"trace_residual": abs(trace - problem.K) / problem.K, "rank": rank},
-                    state=SoftState(current.lam, current.thresholds, best, stalled, growth_left),
+                    residuals={"trace_residual": abs(trace - problem.K) / problem.K, "rank": float(rank)},
+                    is_milestone=growth_left == 0 and self._rank_is_spent(course),
+                    state=SoftState(current.lam, current.thresholds, *course, growth_left),
                 )
-            if growth_left == 0 or 2 * current.V.shape[1] > problem.n:
+            if growth_left == 0:
                 return
             growth_left -= 1
             generator = np.random.default_rng([self.random_state, growth_left])
             current = current._replace(V=split_cells(rows, current.V, generator))
-            best, stalled = -math.inf, 0
+            course = Course()
+
+    def _rank_is_spent(self, course: Course) -> bool:
+        """Whether this number of cells has given what it can, or gives it too slowly."""
+        return course.stalled >= PATIENCE or self._is_slow(course)
+
+    def _is_slow(self, course: Course) -> bool:
+        """Whether gains take more than `halving` iterates to fall to one half."""
+        window = self.halving
+        if window is None or len(course.gains) < 2 * window:
+            return False
+        return sum(course.gains[-window:]) > 0.5 * sum(course.gains[-2 * window : -window])
 
     @property
     def _most_growth(self) -> int:
@@ -134,12 +179,14 @@ class SoftAssignment:
         return self.max_growth if self.rank == "auto" else 0
 
     def _first_assignments(self, problem: KMeansSDP, rows: Rows, template: Array, start: Iterate | None) -> Assignments:
-        """Continue from soft assignments, or spread cells by k-means++."""
+        """Continue from soft assignments, or begin with cells spread by k-means++ or at the points."""
         if start is not None and (V := _assignments_of(start, problem.fixed)) is not None:
             V, done = like(V, template), _state_of(start)
             if done is None:
                 return Assignments(V, natural_multiplier(problem, V.shape[1]), None)
             return Assignments(V, done.lam, None if done.thresholds is None else like(done.thresholds, template))
+        if self.init == "points":
+            return cells_at_points(problem, rows, template)
         rank = self.first_rank(problem)
         centroids = like(_spread_centroids(rows, rank, self.random_state).T, template)
         lam = 0.1 * natural_multiplier(problem, rank)
@@ -166,8 +213,12 @@ def _spread_centroids(rows: Rows, rank: int, seed: int) -> Array:
     n_sample = min(rows.n, max(SAMPLE_PER_CELL * rank, SMALLEST_SAMPLE))
     generator = np.random.default_rng(seed)
     indices = np.arange(rows.n) if n_sample == rows.n else np.sort(generator.choice(rows.n, n_sample, replace=False))
+    X = rows.take(indices)
+    if n_sample == rows.n:  # in the order of their coordinates, so that the order they come in does not matter
+        order = np.lexsort(X.T[::-1])
+        indices, X = indices[order], X[order]
     weights = None if rows.weights is None else np.asarray(to_numpy(rows.weights), dtype=np.float64)[indices]
-    return kmeans_plusplus(rows.take(indices), rank, sample_weight=weights, random_state=seed)[0]
+    return kmeans_plusplus(X, rank, sample_weight=weights, random_state=seed)[0]
 
 
 def _value(problem: KMeansSDP, sums: Sums) -> tuple[float, float]:

@@ -104,6 +104,12 @@ class LeadingProjector:
         self._warm, self._ritz, self._image = rayleigh_ritz(A, V, self.fixed)
         self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.fixed), 0
 
+    def pays(self, rank: int, template: Array) -> bool:
+        """Whether a block for so many eigenvectors costs less than a full decomposition, or that is out of question."""
+        n = self.fixed.n
+        share = LARGEST_SHARE_GPU if is_on_gpu(template) else LARGEST_SHARE_CPU
+        return n > self.exact_limit or _block_size(rank) <= share * n
+
     def project(self, A: Array | Formable) -> tuple[Array, Array]:
         """Eigenpairs ``(U, l)``, ``l > 0``, of the point of the spectraplex nearest to the symmetric `A`."""
         if self._warm is None:
@@ -134,7 +140,7 @@ class LeadingProjector:
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         size = _block_size(rank)
         self._warm = None
-        if size <= (LARGEST_SHARE_GPU if is_on_gpu(A) else LARGEST_SHARE_CPU) * A.shape[0]:
+        if self.pays(rank, A):
             self._warm, self._ritz = lift(Z[:, -size:], self.fixed), values[-size:]
             self._lowest, self._age = float(values[0]), 0
         return lift(Z[:, -rank:], self.fixed), weights[-rank:]
@@ -172,6 +178,8 @@ class LeadingProjector:
             self._warm, self._ritz = self._block[:, -missing:], self._ritz[-missing:]
         elif n_zero < _block_size(U.shape[1]) - U.shape[1] - SPARE_GUARDS:
             self._widen(missing)
+        if not self.pays(U.shape[1], U):
+            self._warm = None
         return U, weights
 
     def _widen(self, count: int) -> None:
