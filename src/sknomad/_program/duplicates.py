@@ -128,7 +128,7 @@ def read_groups(sample_weight: ArrayLike | None, X: Table, metric: str, *, takes
     of, first = equal_rows(_rows(X, present) if matrix is None else matrix)
     is_merged_kernel = metric == "precomputed" and len(first) < len(present)
     # A program needs two points, be they equal.
-    if len(first) < 2 or (matrix is not None and is_merged_kernel and not _has_distances(matrix[np.ix_(first, first)])):
+    if len(first) < 2 or (matrix is not None and is_merged_kernel and not has_distances(matrix[np.ix_(first, first)])):
         of = first = np.arange(len(present))
     if len(first) == X.shape[0] and np.all(weights == 1):
         return None
@@ -160,7 +160,7 @@ def _in_order_of_contents(matrix: Array, of: Array, first: Array) -> tuple[Array
     return np.argsort(order)[of], first[order]
 
 
-def _has_distances(kernel: Array) -> bool:
+def has_distances(kernel: Array) -> bool:
     """Whether no squared distance between points of a kernel is negative, without any rounding.
 
     A sum and what its rounding lost are exactly the sum; where that is close to ``2 K_ij`` their difference is exact.
