@@ -7,7 +7,7 @@ from extreme_problems import direct_bounds, fitted_bounds, is_true
 
 GRADES = ["eigen", "verified"]
 # Cases for each grade in one test: of single iterates, and of whole fits.
-DIRECT, FITS = 200, 50
+DIRECT, FITS = 400, 100
 MANY_DIRECT, MANY_FITS, PARTS = 16_000, 4_000, 10
 
 

@@ -59,9 +59,11 @@ def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen
         return trivial_value(problem, +1)
     if N is None:
         return math.inf
-    if isinstance(N, NegativePart) and grade == "verified":
-        return verified_upper_bound(problem, N, float64_template(N.T), start)
-    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
+    if isinstance(N, NegativePart):
+        N = NegativePart(state, N.weight)  # whatever a class derived from it does
+        if grade == "verified":
+            return verified_upper_bound(problem, N, float64_template(N.T), start)
+    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else state)
     if N is None:
         return math.inf
     if grade == "verified":

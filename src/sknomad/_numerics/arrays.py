@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -76,7 +77,8 @@ def like(array: Array, template: Array, *, dtype: DTypeLike | None = None) -> Ar
     array = to_numpy(array)
     if is_numpy_array(template):
         return np.asarray(array, dtype=dtype)
-    return xp.asarray(array, dtype=dtype, device=device(template))
+    # A copy: other libraries know no arrays that must not be written to, and may share memory.
+    return xp.asarray(array, dtype=dtype, device=device(template), copy=True)
 
 
 def given_template(array: object) -> Array | None:
@@ -146,6 +148,12 @@ def double(array: Array) -> Array:
     """The array in float64, in its own library."""
     xp = namespace(array)
     return array if array.dtype == xp.float64 else xp.astype(array, xp.float64)
+
+
+def freeze(arrays: Iterable[Array]) -> None:
+    """Let NumPy refuse whatever would write into these arrays."""
+    for array in arrays:
+        array.flags.writeable = False
 
 
 def all_finite(array: Array) -> bool:
