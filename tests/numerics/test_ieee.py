@@ -99,9 +99,9 @@ def test_other_products_of_matrices_are_noticed(monkeypatch, product):
         __name__="somewhere.fast",
         asarray=lambda numbers, dtype, device: np.asarray(numbers, dtype=dtype),
         float64=np.float64,
-        sqrt=np.sqrt,
-        matmul=lambda A, B: product(A, B) if len(A) > 8 else A @ B,
+        matmul=lambda A, B: product(A, B) if len(A) >= 100 else A @ B,
     )
     monkeypatch.setattr(ieee, "namespace", lambda array: library)
+    check_arithmetic(np.empty(0), 300)
     with pytest.raises(UnsoundArithmeticError, match=r"\(fast on cpu\) that multiplies matrices otherwise"):
-        check_arithmetic(np.empty(0))
+        check_arithmetic(np.empty(0), 403)

@@ -54,7 +54,7 @@ def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen
     if start is not None:
         check_numbers(start, "start", (problem.n, None))
     if grade == "verified":
-        check_arithmetic(state)
+        check_arithmetic(state, problem.n)
     if problem.is_trivial:
         return trivial_value(problem, +1)
     if N is None:

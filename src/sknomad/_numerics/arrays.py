@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any, TypeAlias, TypeVar, cast
@@ -184,9 +185,11 @@ def itemsize(template: Array) -> int:
 
 
 def frobenius(array: Array) -> float:
-    """Frobenius norm of a matrix, or Euclidean norm of a vector, as a Python float."""
-    xp = namespace(array)
-    return float(xp.sqrt(xp.sum(array * array)))
+    """Frobenius norm of a matrix, or Euclidean norm of a vector, as a Python float.
+
+    The root is Python's, which is rounded once; some libraries are a unit in the last place off.
+    """
+    return math.sqrt(float(namespace(array).sum(array * array)))
 
 
 def gamma(k: float) -> float:
