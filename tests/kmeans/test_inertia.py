@@ -34,6 +34,17 @@ def test_entries_that_are_not_there_cost_their_mean(rng):
     assert kmeans_objective(sp.csr_matrix(X), labels) == pytest.approx(exact, rel=1e-12)
 
 
+@pytest.mark.parametrize("convert", [np.asarray, sp.csr_matrix])
+def test_equal_points_cost_exactly_nothing(convert):
+    proof = certify_kmeans(convert([[0.1, 0.7]] * 3 + [[0.7, 0.0]] * 3), [0] * 3 + [1] * 3, grade="verified")
+    assert (proof.inertia, proof.gap) == (0, 0)
+
+
+def test_labels_of_several_kinds_are_refused():
+    with pytest.raises(TypeError, match="labels must be of one kind"):
+        kmeans_objective([[0.0], [1.0]], np.array([None, 1], dtype=object))
+
+
 @pytest.mark.parametrize("seed", range(60))
 def test_every_point_its_own_cluster_costs_exactly_nothing(seed):
     """Sparse rows of whole numbers were refused in two of five draws, for an inertia a little below zero."""

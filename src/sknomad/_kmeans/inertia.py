@@ -51,12 +51,18 @@ def kmeans_objective(X: Data | Gram, labels: ArrayLike) -> float:
 def _sparse_inertia(X: Sparse, V: Array) -> float:
     """Entries that are there less their cluster's mean, and the means once for each entry that is not: all squares."""
     sizes, cluster = V.sum(axis=0)[:, None], np.argmax(V, axis=1)
+    places = np.repeat(cluster, np.diff(X.indptr)), X.indices
     means = np.asarray((X.T @ V).T) / sizes
-    rows = np.repeat(cluster, np.diff(X.indptr))
-    filled = np.zeros_like(means)
-    np.add.at(filled, (rows, X.indices), 1.0)
-    here = np.sum((X.data - means[rows, X.indices]) ** 2)
-    return float(here + np.sum((sizes - filled) * means**2))
+    missing = sizes - _sums(places, np.ones(X.nnz), means.shape)
+    # Once more, of what they leave: the mean of equal numbers is then that number.
+    means += (_sums(places, X.data - means[places], means.shape) - missing * means) / sizes
+    return float(np.sum((X.data - means[places]) ** 2) + np.sum(missing * means**2))
+
+
+def _sums(places: tuple[Array, Array], values: Array, shape: tuple[int, ...]) -> Array:
+    sums = np.zeros(shape)
+    np.add.at(sums, places, values)
+    return sums
 
 
 def _inertia_of_pairs(kernel: Array, V: Array) -> float:
@@ -143,7 +149,10 @@ def memberships(labels: ArrayLike, n: int | None = None) -> Array:
     if given.ndim != 1 or given.size == 0 or (n is not None and given.size != n):
         rule = "one label per point" if n is None else f"{n} labels, one per point"
         raise ValueError(f"labels must be {rule}, got shape {given.shape}. Pass a one-dimensional array.")
-    clusters, index = np.unique(given, return_inverse=True)
+    try:
+        clusters, index = np.unique(given, return_inverse=True)
+    except TypeError as error:
+        raise TypeError("labels must be of one kind, all numbers or all text, got some of each.") from error
     V = np.zeros((given.size, clusters.size))
     V[np.arange(given.size), index] = 1.0
     return V
