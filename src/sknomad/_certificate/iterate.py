@@ -28,8 +28,9 @@ class NegativePart:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "T", check_numbers(self.T, "the state of a multiplier", (None, None)))
-        weight = check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
-        object.__setattr__(self, "weight", weight)
+        if not math.isnan(self.weight):  # a solver that has diverged proves nothing, which is no error
+            weight = check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
+            object.__setattr__(self, "weight", weight)
 
     def formed(self) -> Array:
         """``N`` as an n x n array of the state's library and precision."""
