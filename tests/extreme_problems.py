@@ -39,9 +39,9 @@ class Case(NamedTuple):
 
 
 @np.errstate(over="ignore")
-def draw_case(rng):
+def draw_case(rng, sizes=(2, 7)):
     """A random problem: ordinary, or extreme in its scale, its offset, its weights or the spread of its numbers."""
-    n, kind = int(rng.integers(2, 7)), str(rng.choice(KINDS))
+    n, kind = int(rng.integers(*sizes)), str(rng.choice(KINDS))
     table = _draw_points(rng, n, int(rng.integers(1, 4)))
     if kind == "kernel":
         table = _finite(table @ table.T if rng.random() < 0.8 else rng.standard_normal((n, n)))
@@ -123,9 +123,9 @@ def draw_iterate(rng, problem, answer: NearlyAll):
     return Iterate(points[rng.integers(len(points))], N=multipliers[rng.choice(5, p=[0.5, 0.2, 0.1, 0.05, 0.15])])
 
 
-def direct_bounds(rng, grade):
+def direct_bounds(rng, grade, sizes=(2, 7)):
     """A case, its exact answer, and the bounds that one iterate proves."""
-    case = draw_case(rng)
+    case = draw_case(rng, sizes)
     gram = case.gram()
     answer, problem = exact(case, gram), KMeansSDP(gram, case.K)
     return case, answer, certify(problem, draw_iterate(rng, problem, answer), grade=grade, repair_steps=2)

@@ -287,3 +287,25 @@ def root_of(square):
     shift = (square.numerator.bit_length() - square.denominator.bit_length()) // 2
     root = float(square / Fraction(4) ** shift) ** 0.5
     return math.ldexp(root, shift) if shift < 1020 else math.inf
+
+
+def inertia_of(squares, labels):
+    """Inertia of a clustering from squared distances, of any sign: those within each cluster over twice its size."""
+    total = Fraction(0)
+    for cluster in set(labels):
+        members = [i for i, label in enumerate(labels) if label == cluster]
+        total += sum(squares[i][j] for i in members for j in members) / (2 * len(members))
+    return total
+
+
+def clusterings(n, K):
+    """Every clustering of n points into at most K clusters, as labels."""
+    found = [(0,)]
+    for _ in range(n - 1):
+        found = [(*labels, new) for labels in found for new in range(min(max(labels) + 2, K))]
+    return found
+
+
+def least_inertia_of_all(squares, K):
+    """The inertia of the best clustering into at most K clusters, by trying every one."""
+    return min(inertia_of(squares, labels) for labels in clusterings(len(squares), K))

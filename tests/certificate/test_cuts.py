@@ -21,8 +21,8 @@ from sknomad import (
     verify_certificate,
 )
 from sknomad._certificate.cuts import Multipliers, clustering_upper_bound, cut_matrix, rounded_weights, violations
-from sknomad._kmeans.clustering import inertia_bound
 from sknomad._kmeans.cutting_planes import cut_operator, find_cuts
+from sknomad._kmeans.inertia import inertia_bound
 
 
 def clusterings(n, K):

@@ -1,5 +1,7 @@
 """Bounds against optima known as fractions, for K between n - 1 and n: whatever is false is false to the last bit."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from extreme_problems import direct_bounds, fitted_bounds, is_true
 
 GRADES = ["eigen", "verified"]
 # Cases for each grade in one test: of single iterates, and of whole fits.
-DIRECT, FITS = 200, 50
+DIRECT, FITS = 400, 100
 MANY_DIRECT, MANY_FITS, PARTS = 16_000, 4_000, 10
 
 
@@ -36,6 +38,21 @@ def test_no_bound_of_an_iterate_is_false(grade):
 @pytest.mark.parametrize("grade", GRADES)
 def test_no_bound_of_a_fit_is_false(grade):
     check(fitted_bounds, grade, range(FITS))
+
+
+# Of so many points, in which roundings add up.
+of_more_points = partial(direct_bounds, sizes=(10, 45))
+
+
+@pytest.mark.parametrize("grade", GRADES)
+def test_no_bound_of_more_points_is_false(grade):
+    check(of_more_points, grade, range(50))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("grade", GRADES)
+def test_none_of_many_bounds_of_more_points_is_false(grade):
+    check(of_more_points, grade, range(1000, 3000))
 
 
 @pytest.mark.slow

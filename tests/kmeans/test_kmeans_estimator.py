@@ -13,7 +13,7 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_iris, load_wi
 from sklearn.utils.estimator_checks import check_estimator
 
 from sknomad import CertifiedKMeans, SoftPoint, kmeans_objective
-from sknomad._kmeans.clustering import memberships
+from sknomad._kmeans.inertia import memberships
 from sknomad._kmeans.labels import exchange, labels_of_point
 
 # Many of these stop short of the tolerance, and say so.
@@ -111,8 +111,7 @@ def test_new_points_go_to_the_nearest_centre(rng):
 
 
 def test_the_certificate_belongs_to_the_labels_and_its_multiplier_proves_it():
-    from sknomad import Gram, KMeansSDP, upper_bound
-    from sknomad._kmeans.proof import inertia_bound
+    from sknomad import Gram, KMeansSDP, inertia_bound, upper_bound
 
     X = load_iris().data
     model = CertifiedKMeans(4, random_state=0).fit(X)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -10,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from oracles import planted
 from scripted import N_POINTS, TRACE, Scripted, admm_steps, assert_valid, limits
-from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, solve
+from sknomad import CertifiedKMeans, Gram, Iterate, KMeansSDP, SoftPoint, Status, solve, verify_certificate
+from sknomad._solving.run_state import Run
 from sknomad.solvers import ADMM, Solver
 
 # Any solver.
@@ -93,7 +95,51 @@ def test_residuals_that_come_and_go_leave_gaps_not_short_columns(problem):
     assert_valid(solution)
 
 
+class Overwriting(Solver):
+    """Yields good steps of ADMM in arrays that it fills with nonsense as soon as they have been looked at."""
+
+    def iterates(self, problem, start=None):
+        Q, N = np.empty((problem.n, problem.n)), np.empty((problem.n, problem.n))
+        for step in itertools.islice(ADMM().iterates(problem, start), 60):
+            Q[:], N[:] = step.point.dense(), step.multiplier
+            yield Iterate(Q, N=N, is_milestone=True)
+            Q[:], N[:] = np.nan, 0.0
+
+
+@pytest.mark.parametrize("grade", ["eigen", "verified"])
+@limits
+def test_arrays_that_a_solver_writes_to_again_prove_what_they_held(problem, grade, tmp_path):
+    found, wanted = (solve(problem, solver, tol=1e-9, grade=grade, max_iter=60) for solver in (Overwriting(), ADMM()))
+    assert found.certificate.gap < 1e-2
+    assert_valid(found)
+    assert found.certificate.lower <= wanted.certificate.upper
+
+
+@limits
+def test_the_multiplier_of_a_clustering_is_kept_as_it_was(rng, tmp_path):
+    X = np.repeat(5 * np.eye(3), 6, axis=0) + rng.standard_normal((18, 3))
+    model = CertifiedKMeans(3, solver=Overwriting(), tol=0, grade="verified", random_state=0).fit(X)
+    assert model.lower_bound_ > 0
+    model.certificate_.save(tmp_path / "proof")
+    assert verify_certificate(tmp_path / "proof", X).holds
+
+
 # What is refused.
+
+
+@pytest.mark.parametrize("step", [None, (np.eye(3), None), np.eye(N_POINTS)])
+def test_steps_that_are_no_iterates_are_refused(problem, step):
+    with pytest.raises(TypeError, match="a solver must yield Iterates, got"):
+        solve(problem, Scripted([step]))
+
+
+def test_a_bound_of_a_lower_grade_is_dropped_when_a_higher_one_is_demanded(problem):
+    run = Run(problem, 1e-3, "eigen", upper=5.0)
+    run.demand_verified()
+    assert (run.grade, run.upper) == ("verified", math.inf)
+    run.enter_upper(7.0)
+    run.demand_verified()
+    assert run.upper == 7
 
 
 def test_infinite_tolerance_is_not_a_proof_of_nothing(problem):

@@ -40,9 +40,10 @@ class Multipliers:
     weights: Array = field(default_factory=lambda: np.empty(0))  # (m,)
 
     def __post_init__(self) -> None:
-        check_numbers(self.N, "N", (None, None))
-        check_numbers(self.cuts, "cuts", (None, 3))
-        check_numbers(self.weights, "weights of cuts, one weight each,", (len(self.cuts),))
+        object.__setattr__(self, "N", check_numbers(self.N, "N", (None, None)))
+        object.__setattr__(self, "cuts", check_numbers(self.cuts, "cuts", (None, 3)))
+        weights = check_numbers(self.weights, "weights of cuts, one weight each,", (len(self.cuts),))
+        object.__setattr__(self, "weights", weights)
 
 
 def clustering_upper_bound(problem: KMeansSDP, multipliers: Multipliers | None, *, grade: str = "eigen") -> float:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import numbers
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
@@ -26,9 +27,10 @@ class NegativePart:
     weight: float
 
     def __post_init__(self) -> None:
-        check_numbers(self.T, "the state of a multiplier", (None, None))
+        object.__setattr__(self, "T", check_numbers(self.T, "the state of a multiplier", (None, None)))
         if not math.isnan(self.weight):  # a solver that has diverged proves nothing, which is no error
-            check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
+            weight = check_real(self.weight, "the weight of a multiplier", -math.inf, math.inf, "a number")
+            object.__setattr__(self, "weight", weight)
 
     def formed(self) -> Array:
         """``N`` as an n x n array of the state's library and precision."""
@@ -78,6 +80,12 @@ class Iterate:
     residuals: Mapping[str, float] = field(default_factory=dict)
     state: object = None
     is_milestone: bool = False
+
+    def __post_init__(self) -> None:
+        given: Mapping[str, object] = self.residuals
+        for name, value in given.items():
+            if not isinstance(value, numbers.Real):
+                raise TypeError(f"residuals must be real numbers, got {type(value).__name__} for {name!r}.")
 
     @property
     def point(self) -> Point:

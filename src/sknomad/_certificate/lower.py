@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
+from typing import cast
 
 import numpy as np
 
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, all_finite, double, namespace
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import project_spectraplex
-from .._numerics.validation import check_integer
+from .._numerics.validation import check_integer, check_numbers
 from .._points.forms import FactorPoint, SoftPoint, SpectralPoint
 from .._points.mixed import MixedPoint, interior_point
 from .._points.point import Point, check_point
@@ -92,8 +93,9 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
         return interior_point(problem)
     if isinstance(point, MixedPoint):
         point = point.base
-    if isinstance(point, SoftPoint | FactorPoint):
-        return _as_soft(problem, point) if point.is_finite() else None
+    # Points of other classes, derived ones too, are believed to have entries and nothing else.
+    if type(point) in (SoftPoint, FactorPoint):
+        return _as_soft(problem, cast("SoftPoint | FactorPoint", point)) if point.is_finite() else None
     spectral = as_spectral(problem, point)
     return None if spectral is None else _repair_entries(problem, spectral, steps)
 
@@ -106,8 +108,8 @@ def _as_soft(problem: KMeansSDP, point: SoftPoint | FactorPoint) -> MixedPoint:
 def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     """`point` with everything but ``Q >= 0`` made exact; None if it is not finite."""
     fixed = problem.fixed
-    if not isinstance(point, SpectralPoint):
-        Q = point.dense()
+    if type(point) is not SpectralPoint:
+        Q = check_numbers(point.dense(), "Q", (problem.n, problem.n))
         if not all_finite(Q) or float(np.abs(Q).max()) > LARGEST_ENTRY:
             return None
         return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1, fixed), fixed)

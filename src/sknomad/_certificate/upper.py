@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_template, frobenius, namespace
+from .._numerics.ieee import check_arithmetic
 from .._numerics.projections import ky_fan_sum, restrict
 from .._numerics.sizes import ALL_EIGENVALUES
 from .._numerics.validation import check_choice, check_numbers
@@ -29,6 +32,7 @@ def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen
     N : array of shape (n, n), NegativePart or None
         Its symmetric nonnegative part is used, so any matrix is safe; a bad one only makes the bound loose.
     grade : {"eigen", "verified"}, default="eigen"
+        ``"verified"`` raises a `RuntimeError` where float64 is not what a proof assumes, see ``docs/trust.md``.
     start : array of shape (n, p), optional
         A guess of the leading eigenvectors of ``D + N``, to save time; the bound does not rest on it.
 
@@ -46,17 +50,20 @@ def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen
     101.0
     """
     check_choice(grade, "grade", GRADES)
-    if N is not None:
-        state_of(problem, N)
+    state = np.empty(0) if N is None else state_of(problem, N)
     if start is not None:
         check_numbers(start, "start", (problem.n, None))
+    if grade == "verified":
+        check_arithmetic(state, problem.n)
     if problem.is_trivial:
         return trivial_value(problem, +1)
     if N is None:
         return math.inf
-    if isinstance(N, NegativePart) and grade == "verified":
-        return verified_upper_bound(problem, N, float64_template(N.T), start)
-    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else N)
+    if isinstance(N, NegativePart):
+        N = NegativePart(state, N.weight)  # whatever a class derived from it does
+        if grade == "verified":
+            return verified_upper_bound(problem, N, float64_template(N.T), start)
+    N = nonnegative_part(problem, N.formed() if isinstance(N, NegativePart) else state)
     if N is None:
         return math.inf
     if grade == "verified":

@@ -10,12 +10,16 @@ import warnings
 from collections.abc import Sequence
 from typing import NoReturn, TextIO
 
+from .._numerics.ieee import UnsoundArithmeticError
 from .._version import __version__
 from .command import DONE, FAILED, INTERRUPTED, printable, say
 from .doctor import add_doctor
 from .fit import add_demo, add_fit
 from .reproduce import add_reproduce
 from .verify import add_verify
+
+# What is said in one sentence; anything else is a defect, and shows where it comes from.
+REFUSALS = (ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError, UnsoundArithmeticError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -57,7 +61,7 @@ def _run(arguments: Sequence[str] | None) -> int:
             return int(options.run(options))
     except BrokenPipeError:
         raise
-    except (ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError) as error:
+    except REFUSALS as error:
         say(f"sknomad: error: {_one_line(error)}")
         return FAILED
     except KeyboardInterrupt:

@@ -28,6 +28,8 @@ SHAPES: dict[str, tuple[str | None, ...]] = {
 }
 # Of these, tables that new points are compared with.
 FINITE = ("cluster_centers_",)
+# And numbers of groups.
+WHOLE = ("labels_",)
 
 
 class Saveable:
@@ -126,6 +128,8 @@ def _check_shapes(model: Saveable) -> None:
         check_integer(sizes["n_features_in_"], "n_features_in_", 1)
     for label in sizes.get("_names", ()):
         check_integer(label, "a label", -1)
+    if "_names" in sizes and sizes.get("_extension") is not None and sizes["_extension"].n_parts > len(sizes["_names"]):
+        raise FormatError("new points must be placed on manifolds that have a name, got others.")
     sizes["n"] = len(model.labels_) if hasattr(model, "labels_") else None
     for name, expected in SHAPES.items():
         value: Any = getattr(model, name, None)
@@ -138,3 +142,5 @@ def _check_shapes(model: Saveable) -> None:
             raise FormatError(f"{name} must have as many entries as the rest of the model says, got shape {found}.")
         if name in FINITE:
             check_numbers(value, name, (None, None), finite=True)
+        if name in WHOLE and value.dtype.kind not in "iu":
+            raise FormatError(f"{name} must be whole numbers, got {value.dtype}.")

@@ -12,7 +12,7 @@ from .._files.archive import FormatError
 from .._numerics.arrays import Array
 from .._program.problem import KMeansSDP
 from .._solving.certificate_file import CLAIMS, Claim, Contents, pack, write_certificate
-from .clustering import inertia_bound, kmeans_objective
+from .inertia import kmeans_objective, least_inertia
 
 
 def write_kmeans_certificate(
@@ -41,7 +41,7 @@ def _prove_clustering(problem: KMeansSDP, contents: Contents, grade: str) -> dic
     inertia = kmeans_objective(problem.gram, labels) if len(np.unique(labels)) <= problem.K else math.inf
     upper = clustering_upper_bound(problem, _multipliers(contents, problem.n), grade=grade)
     # No clustering, so not this one either, is better than the bound: what lies above it is rounding.
-    return {"inertia": inertia, "lower_bound": min(inertia_bound(problem.gram, upper), inertia)}
+    return {"inertia": inertia, "lower_bound": min(least_inertia(problem.gram, int(problem.K)).given(upper), inertia)}
 
 
 def _multipliers(contents: Contents, n: int) -> Multipliers | None:
@@ -52,4 +52,4 @@ def _multipliers(contents: Contents, n: int) -> Multipliers | None:
     return multipliers
 
 
-CLAIMS["kmeans"] = Claim("inertia", "lower_bound", {"inertia": math.inf, "lower_bound": 0.0}, _prove_clustering)
+CLAIMS["kmeans"] = Claim("inertia", "lower_bound", {"inertia": math.inf, "lower_bound": -math.inf}, _prove_clustering)

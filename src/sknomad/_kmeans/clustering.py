@@ -1,4 +1,4 @@
-"""The correspondence with K-means: a clustering as a feasible ``Q``, its inertia, and as the start of a proof."""
+"""The correspondence with K-means: a clustering as a feasible ``Q``, and as the start of a proof."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from scipy.optimize import minimize_scalar
 
 from .._certificate.iterate import Iterate
 from .._certificate.upper import eigenvalues_are_cheap, upper_bound
-from .._numerics.arrays import Array, Data
+from .._numerics.arrays import Array
 from .._points.forms import SoftPoint
-from .._program.gram import Gram
 from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
 from .._solving.budget import Budget
 from ..solvers._admm_state import row_multipliers
 from ..solvers._soft_updates import SoftState
+from .inertia import memberships
 
 # The trace multiplier is sought between these shares of tr D per cluster: on a coarse grid first, because the bound is
 # level where the multiplier is too large, then between the neighbours of the best. Each look takes all eigenvalues.
@@ -28,66 +28,6 @@ COARSE_LOOKS, FINE_LOOKS = 10, 12
 SLOW_RATE = 5e9
 # In which order the grid is looked at: where time is short, from its middle outwards.
 OUTWARDS = sorted(range(COARSE_LOOKS), key=lambda k: abs(k - COARSE_LOOKS // 2))
-
-
-def kmeans_objective(X: Data | Gram, labels: ArrayLike) -> float:
-    """Inertia of a clustering: the sum of squared distances of the points to their cluster's mean.
-
-    It equals ``tr D - <D, Q>`` with ``Q`` the `assignment_matrix` of the labels.
-
-    Parameters
-    ----------
-    X : array-like or sparse matrix of shape (n, d), or Gram
-        Points, or their inner products.
-    labels : array-like of shape (n,)
-        Cluster of each point, any values.
-
-    Returns
-    -------
-    float
-
-    Examples
-    --------
-    >>> kmeans_objective([[0.0], [2.0], [10.0]], ["a", "a", "b"])
-    2.0
-    """
-    gram = X if isinstance(X, Gram) else Gram.from_data(X)
-    check_unweighted(gram, "an inertia")
-    V = memberships(labels, gram.n)
-    sizes = V.sum(axis=0)
-    rows = gram.factor
-    if rows is not None:
-        centroids = (rows.T @ V) / sizes
-        return float(np.sum((rows - V @ centroids.T) ** 2))
-    return gram.trace - float(np.sum(V * (gram @ V) / sizes))
-
-
-def inertia_bound(gram: Gram, upper: float) -> float:
-    """The least inertia that an upper bound on ``<D, Q>`` allows to any clustering into at most ``K`` clusters.
-
-    It is ``tr D - upper``, with ``tr D`` rounded down.
-
-    Parameters
-    ----------
-    gram : Gram
-    upper : float
-        Such as ``solution.certificate.upper``.
-
-    Returns
-    -------
-    float
-        0 where nothing is known.
-
-    Examples
-    --------
-    >>> from sknomad import Gram, KMeansSDP, solve
-    >>> gram = Gram.from_data([[0.0], [1.0], [10.0], [11.0]])
-    >>> round(inertia_bound(gram, solve(KMeansSDP(gram, 2), tol=1e-6).certificate.upper), 2)
-    1.0
-    """
-    if math.isinf(upper):
-        return 0.0
-    return max(0.0, gram.trace - gram.trace_error - upper)
 
 
 def assignment_matrix(labels: ArrayLike) -> Array:
@@ -186,15 +126,3 @@ def _best_share(bound: Callable[[float], float], n: int, budget: Budget) -> floa
         lambda x: bound(math.exp(x)), bounds=around, method="bounded", options={"maxiter": FINE_LOOKS}
     )
     return math.exp(answer.x)
-
-
-def memberships(labels: ArrayLike, n: int | None = None) -> Array:
-    """Labels as a matrix of zeros and ones, one column per cluster in the order of their labels."""
-    given = np.asarray(labels)
-    if given.ndim != 1 or given.size == 0 or (n is not None and given.size != n):
-        rule = "one label per point" if n is None else f"{n} labels, one per point"
-        raise ValueError(f"labels must be {rule}, got shape {given.shape}. Pass a one-dimensional array.")
-    clusters, index = np.unique(given, return_inverse=True)
-    V = np.zeros((given.size, clusters.size))
-    V[np.arange(given.size), index] = 1.0
-    return V

@@ -18,6 +18,7 @@ from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array, Data, Table
 from .._numerics.exact_input import check_exact
+from .._numerics.sparse_input import well_formed
 from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
@@ -228,6 +229,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return -float(np.sum(np.min(self.transform(X), axis=1) ** 2))
 
     def _validated(self, X: Data, *, reset: bool) -> Table:
+        X = well_formed(X, "X")
         # Two points make a problem; one is enough to be told where it belongs.
         table: Table = validate_data(
             self, X, accept_sparse="csr", dtype=np.float64, reset=reset,

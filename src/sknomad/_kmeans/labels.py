@@ -14,7 +14,7 @@ from .._numerics.arrays import Array, Table, is_sparse
 from .._points.components import in_order
 from .._points.point import Point
 from .._program.gram import Gram
-from .clustering import kmeans_objective, memberships
+from .inertia import kmeans_objective, memberships
 
 # Starts of the small clustering problem that each way of reading Q poses.
 STARTS_PER_READING = 3

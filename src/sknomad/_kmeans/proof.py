@@ -30,8 +30,9 @@ from .._solving.solve import run_solver
 from ..solvers import resolve
 from ..solvers._admm_state import ADMMState
 from .certificate_file import write_kmeans_certificate
-from .clustering import inertia_bound, kmeans_objective, lloyd_iterate, memberships
+from .clustering import lloyd_iterate
 from .cutting_planes import LARGEST_FOR_CUTS, ClusteringJudge, CuttingPlanes
+from .inertia import LeastInertia, kmeans_objective, least_inertia, memberships
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
 CUTS_FROM = 10
@@ -56,7 +57,7 @@ class KMeansCertificate:
     """
 
     inertia: float  # sum of squared distances to the means, of the clustering
-    lower_bound: float  # at least 0
+    lower_bound: float  # at least 0; -inf where a kernel with negative squared distances tells nothing
     grade: str  # strength of the proof, see `certify`
     n_clusters: int  # most clusters that a clustering may have
     status: Status  # why the search for a better bound ended
@@ -74,10 +75,10 @@ class KMeansCertificate:
 
     @property
     def gap(self) -> float:
-        """Share of the inertia that a better clustering might save, at most: ``(inertia - lower_bound) / inertia``."""
-        if self.inertia <= 0:
+        """Share of the inertia that a better clustering may save: ``(inertia - lower_bound) / |inertia|``."""
+        if self.inertia == self.lower_bound:
             return 0.0
-        return max(0.0, (self.inertia - self.lower_bound) / self.inertia)
+        return (self.inertia - self.lower_bound) / abs(self.inertia) if self.inertia else math.inf
 
     def __str__(self) -> str:
         return (
@@ -171,7 +172,8 @@ def unproven(gram: Gram, labels: ArrayLike, K: int, grade: str) -> KMeansCertifi
     """What is known of a clustering before anything is proven: that its inertia is at least 0."""
     codes = _codes(labels)
     inertia, digest = kmeans_objective(gram, codes), fingerprint(KMeansSDP(gram, K))
-    return KMeansCertificate(inertia, 0.0, grade, K, Status.INTERRUPTED, 0.0, codes, None, digest)
+    known = min(least_inertia(gram, K).known, inertia)
+    return KMeansCertificate(inertia, known, grade, K, Status.INTERRUPTED, 0.0, codes, None, digest)
 
 
 def _codes(labels: ArrayLike) -> Array:
@@ -195,10 +197,10 @@ def prove(
     labels in a ``Q`` with cuts; it returns the least inertia known.
     """
     problem, inertia, tol = KMeansSDP(gram, K), kmeans_objective(gram, labels), options.tol
-    explained = gram.trace - inertia
+    least, explained = least_inertia(gram, K), abs(gram.trace - inertia)
     # An error of tol in the inertia is this one in the value of the program.
-    relaxed = CUTS_FROM * tol if cuts else tol
-    tol_of_value = relaxed * inertia / explained if relaxed * inertia < explained else 1.0
+    allowed = (CUTS_FROM * tol if cuts else tol) * abs(inertia)
+    tol_of_value = allowed / explained if allowed < explained else 1.0
     start = None
     if not problem.is_trivial:
         start = lloyd_iterate(problem, labels, max_seconds=budget.share(START_SHARE).max_seconds)
@@ -206,11 +208,11 @@ def prove(
     limits = Limits(options.max_iter, budget.left)
 
     def is_proven(progress: Progress) -> bool:
-        return inertia - inertia_bound(gram, progress.upper) <= tol * inertia
+        return inertia - least.given(progress.upper) <= tol * abs(inertia)
 
     ended = run_solver(run, resolve(options.solver, problem, tol_of_value), limits, callback=is_proven)
     solution = run.solution(ended)
-    bound = min(inertia_bound(gram, run.upper), inertia)
+    bound = min(least.given(run.upper), inertia)
     multipliers = None if run.multiplier is None else Multipliers(np.asarray(to_numpy(run.multiplier)))
     certificate = KMeansCertificate(
         inertia, bound, run.grade, K, _status(inertia, bound, tol, ended), solution.seconds, _codes(labels),
@@ -219,7 +221,7 @@ def prove(
     is_over = budget.is_spent or ended is Status.INTERRUPTED
     if not cuts or certificate.gap <= tol or multipliers is None or is_over:
         return certificate, solution.point.unmixed, solution.n_iter
-    return _with_cuts(certificate, solution, tol, options.max_iter, budget, improve)
+    return _with_cuts(certificate, solution, least, tol, options.max_iter, budget, improve)
 
 
 class _InertiaTarget:
@@ -238,7 +240,7 @@ class _InertiaTarget:
 
 
 def _with_cuts(
-    plain: KMeansCertificate, solution: Solution, tol: float, max_iter: int, budget: Budget,
+    plain: KMeansCertificate, solution: Solution, least: LeastInertia, tol: float, max_iter: int, budget: Budget,
     improve: Callable[[Point], float] | None,
 ) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
     """A better certificate from cuts, in the grade of the plain one; the plain one where that fails."""
@@ -258,7 +260,7 @@ def _with_cuts(
     except KeyboardInterrupt:
         ended = Status.INTERRUPTED
     upper = run.upper if plain.grade == "eigen" else clustering_upper_bound(problem, judge.best, grade=plain.grade)
-    bound = min(inertia_bound(gram, upper), plain.inertia)
+    bound = min(least.given(upper), plain.inertia)
     status, n_iter = _status(plain.inertia, bound, tol, ended), solution.n_iter + run.iteration
     seconds = plain.seconds + run.seconds
     if bound <= plain.lower_bound:
@@ -271,6 +273,6 @@ def _status(inertia: float, bound: float, tol: float, ended: Status) -> Status:
     """Of the clustering: a program solved to its end that leaves a gap open has no more to offer."""
     if ended is Status.INTERRUPTED:
         return ended
-    if inertia - bound <= tol * inertia:
+    if inertia - bound <= tol * abs(inertia):
         return Status.CERTIFIED
     return Status.EXHAUSTED if ended in (Status.CERTIFIED, Status.STOPPED) else ended

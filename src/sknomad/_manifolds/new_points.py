@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from .._files.records import saved
 from .._numerics.arrays import Array, Sparse, Table, is_sparse, row_slices
-from .._numerics.validation import check_numbers
+from .._numerics.validation import check_indices, check_numbers
 from .._numerics.weighted_simplex import weighted_rows
 from .._program.centring import Frame, mean_of_rows
 from .._program.gram import Gram
@@ -70,7 +70,7 @@ class Anchors:
     def __post_init__(self) -> None:
         m = len(check_numbers(self.offsets, "offsets of anchors", (None,)))
         check_numbers(self.weights, "weights of anchors", (m,))
-        check_numbers(self.parts, "parts of anchors", (m,))
+        check_indices(self.parts, "parts of anchors", m)
         if self.coordinates is not None:  # found later than the rest
             check_numbers(self.coordinates, "coordinates of anchors", (m, None))
         if self.columns is not None and self.columns.shape[1:] != (m,):
@@ -94,7 +94,7 @@ class Correction:
     given: bool  # whether the features hold the distances themselves, as -d^2/2
 
     def __post_init__(self) -> None:
-        n = len(check_numbers(self.parts, "parts of training points", (None,)))
+        n = len(check_indices(self.parts, "parts of training points"))
         check_numbers(self.residuals, "residuals of training points", (n, None))
         if self.features.shape[:1] != (n,):
             raise ValueError(f"features must be those of {n} training points, got shape {self.features.shape}.")
@@ -145,6 +145,14 @@ class Extension:
             raise ValueError(f"columns must have the {width} rows that features have, got {columns.shape[0]}.")
         if self.correction is not None:
             check_numbers(self.correction.residuals, "residuals", (None, *self.anchors.coordinates.shape[1:]))
+        if self.exceptional_parts is not None and self.exceptions is not None:
+            check_indices(self.exceptional_parts, "parts of exceptions", self.exceptions.shape[0])
+
+    @property
+    def n_parts(self) -> int:
+        """How many components it may place points on, at least."""
+        exceptional = 0 if self.exceptional_parts is None else self.exceptional_parts.max(initial=0)
+        return 1 + int(max(self.anchors.parts.max(initial=0), exceptional))
 
     def place(self, X: Table) -> tuple[Array, Array]:
         """Component and coordinates of every row of `X`."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Iterable
 from importlib.util import find_spec
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -76,7 +78,8 @@ def like(array: Array, template: Array, *, dtype: DTypeLike | None = None) -> Ar
     array = to_numpy(array)
     if is_numpy_array(template):
         return np.asarray(array, dtype=dtype)
-    return xp.asarray(array, dtype=dtype, device=device(template))
+    # A copy: other libraries know no arrays that must not be written to, and may share memory.
+    return xp.asarray(array, dtype=dtype, device=device(template), copy=True)
 
 
 def given_template(array: object) -> Array | None:
@@ -148,6 +151,12 @@ def double(array: Array) -> Array:
     return array if array.dtype == xp.float64 else xp.astype(array, xp.float64)
 
 
+def freeze(arrays: Iterable[Array]) -> None:
+    """Let NumPy refuse whatever would write into these arrays."""
+    for array in arrays:
+        array.flags.writeable = False
+
+
 def all_finite(array: Array) -> bool:
     """Whether an array holds neither NaN nor infinity."""
     xp = namespace(array)
@@ -176,9 +185,11 @@ def itemsize(template: Array) -> int:
 
 
 def frobenius(array: Array) -> float:
-    """Frobenius norm of a matrix, or Euclidean norm of a vector, as a Python float."""
-    xp = namespace(array)
-    return float(xp.sqrt(xp.sum(array * array)))
+    """Frobenius norm of a matrix, or Euclidean norm of a vector, as a Python float.
+
+    The root is Python's, which is rounded once; some libraries are a unit in the last place off.
+    """
+    return math.sqrt(float(namespace(array).sum(array * array)))
 
 
 def gamma(k: float) -> float:

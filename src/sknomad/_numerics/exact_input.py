@@ -2,7 +2,8 @@
 
 Bounds are true of numbers in float64. Whole numbers beyond 2^53, extended precision and decimals may lose digits when
 they become that, and a bound would then be one of other data. So they are refused, unless they are whole numbers of
-points: those are first taken relative to the first row, in whole numbers, which changes no distance.
+points: those are first taken relative to the first row, in whole numbers, which changes no distance. Times of day and
+lengths of time are whole numbers of their unit.
 """
 
 from __future__ import annotations
@@ -54,24 +55,35 @@ def exact_table(given: Data, table: Table, name: str) -> tuple[Table, Array | No
     """
     if first_rounded(given, table) is None:
         return table, None
-    if is_sparse(given) or np.asarray(given).dtype.kind not in "iu":
+    whole = None if is_sparse(given) else _counted(np.asarray(given))
+    if whole is None or whole.dtype.kind not in "iu":
         check_exact(given, table, name)
-    origin = np.asarray(given)[0].copy()
-    moved = whole_differences(given, origin)
+    origin = cast("Array", whole)[0].copy()
+    moved = whole_differences(whole, origin)
     differences = moved.astype(np.float64)
     check_exact(moved, differences, name)
     return differences, origin
 
 
-def whole_differences(rows: Data, origin: Array) -> Array:
+def whole_differences(rows: Any, origin: Array) -> Array:
     """Rows of whole numbers less one of them, as Python's own numbers, which have no largest."""
     return np.asarray(rows).astype(object) - origin.astype(object)
 
 
+def _counted(entries: Array) -> Array:
+    """Times as whole numbers of their unit; other arrays as they are."""
+    if entries.dtype.kind not in "Mm":
+        return entries
+    if np.isnat(entries).any():
+        raise ValueError("a table must have no missing times, got NaT. Impute or drop them.")
+    return entries.astype(np.int64)
+
+
 def rows_from(origin: Array, given: Data, table: Table) -> Array:
     """New rows relative to the row that `exact_table` took off those before."""
-    if not is_sparse(given) and np.asarray(given).dtype.kind in "iu":
-        return whole_differences(given, origin).astype(np.float64)
+    whole = None if is_sparse(given) else _counted(np.asarray(given))
+    if whole is not None and whole.dtype.kind in "iu":
+        return whole_differences(whole, origin).astype(np.float64)
     return (table.toarray() if is_sparse(table) else table) - origin.astype(np.float64)
 
 
@@ -90,38 +102,53 @@ def first_rounded(given: Data, table: Table) -> tuple[int, ...] | None:
 def _first_rounded(entries: Array | None, table: Array) -> tuple[int, ...] | None:
     if entries is None or entries.shape != table.shape:
         return None
+    entries = _counted(entries)
     kind, size = entries.dtype.kind, entries.dtype.itemsize
     if kind == "O":
         suspects = np.argwhere(np.isfinite(table))
-    elif kind in "iu" and size > 4:
+    elif kind in "US" or (kind in "iu" and size > 4):
         suspects = np.argwhere(np.abs(table) >= LARGEST_WHOLE)
     elif kind == "f" and size > 8:
         suspects = np.argwhere((entries != table.astype(entries.dtype)) & np.isfinite(table))
     else:
         return None
     places = (tuple(map(int, place)) for place in suspects)
-    return next((place for place in places if not _is_equal(entries[place], table[place])), None)
+    return next((place for place in places if not is_equal(entries[place], table[place])), None)
 
 
 def _entries(given: Data, table: Array) -> Array | None:
     """What was given as an array in which nothing is rounded yet; None where nothing can have been."""
     pandas = sys.modules.get("pandas")
     if pandas is not None and isinstance(given, pandas.DataFrame | pandas.Series):
-        types = given.dtypes if isinstance(given, pandas.DataFrame) else [given.dtype]
+        types = list(given.dtypes) if isinstance(given, pandas.DataFrame) else [given.dtype]
         is_small = bool(np.all(np.abs(table) < LARGEST_WHOLE))
-        if all(t.kind in "fb" or (t.kind in "iu" and is_small) for t in types):
+        if all(_is_held(t, is_small=is_small) for t in types):
             return None
-        return given.to_numpy(dtype=object)
+        return given.to_numpy(dtype=None if all(t.kind in "Mm" for t in types) else object)
+    if hasattr(given, "columns") and hasattr(given, "__getitem__"):  # frames of other libraries, column by column
+        columns: Any = given
+        return np.column_stack([np.asarray(columns[name]).astype(object) for name in columns.columns])
     # Of a list with whole and other numbers NumPy would round the whole ones.
     return np.array(given, dtype=object) if isinstance(given, list | tuple) else np.asarray(given)
 
 
-def _is_equal(given: Any, number: float) -> bool:
-    """Whether float64 holds exactly what was given; of text it holds what the text says."""
-    if isinstance(given, np.integer):
-        given = int(given)
+def _is_held(dtype: Any, *, is_small: bool) -> bool:
+    """Whether float64 holds every number of a column of this type, whole ones if they are small."""
+    return (dtype.kind in "fb" and dtype.itemsize <= 8) or (dtype.kind in "iu" and is_small)
+
+
+def is_equal(given: Any, number: float) -> bool:
+    """Whether float64 holds exactly what was given; of text with a point it holds what the text says."""
+    if isinstance(given, str | bytes):
+        try:
+            return int(given) == float(number)
+        except ValueError:
+            return True
     if isinstance(given, np.longdouble):
         return bool(given == np.longdouble(number))
-    if isinstance(given, int | Fraction | Decimal):
-        return Fraction(given) == Fraction(float(number))
-    return True
+    if isinstance(given, int | np.integer | Fraction | Decimal):
+        return Fraction(given if isinstance(given, Fraction | Decimal) else int(given)) == Fraction(float(number))
+    try:
+        return bool(given == float(number))
+    except (TypeError, ValueError):
+        return False

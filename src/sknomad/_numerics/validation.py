@@ -12,7 +12,8 @@ from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_array
 
 from .arrays import Array, Data, Table, all_finite, is_array, is_sparse, namespace
-from .exact_input import check_exact, exact_table
+from .exact_input import check_exact, exact_table, is_equal
+from .sparse_input import well_formed
 
 # What users of estimators pass as `random_state`.
 Seed: TypeAlias = int | np.random.RandomState | None
@@ -28,9 +29,10 @@ def check_real(value: object, name: str, low: float, high: float, rule: str) -> 
     """`value` as a float in ``[low, high]``, or an error that quotes `rule`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {rule}, got {value!r} of type {type(value).__name__}.")
-    if not low <= float(value) <= high:
+    number = float(value)
+    if not low <= number <= high:
         raise ValueError(f"{name} must be {rule}, got {value!r}.")
-    return float(value)
+    return number
 
 
 def check_integer(value: object, name: str, low: int) -> int:
@@ -57,6 +59,8 @@ def check_numbers(array: Array, name: str, shape: tuple[int | None, ...], *, fin
     # Sums over a masked array leave entries out, and products of a matrix are others than those of an array.
     if not is_array(array) or isinstance(array, np.ma.MaskedArray | np.matrix):
         raise TypeError(f"{name} must be an array of real numbers, got {type(array).__name__}.")
+    if isinstance(array, np.ndarray):
+        array = np.asarray(array)  # of classes derived from it NumPy's own view, with NumPy's own operators
     if not namespace(array).isdtype(array.dtype, ("real floating", "integral")):
         raise TypeError(f"{name} must hold real numbers, got {array.dtype}.")
     if len(array.shape) != len(shape) or any(w not in (None, f) for w, f in zip(shape, array.shape, strict=True)):
@@ -67,9 +71,20 @@ def check_numbers(array: Array, name: str, shape: tuple[int | None, ...], *, fin
     return array
 
 
+def check_indices(array: Array, name: str, size: int | None = None) -> Array:
+    """`array` if it is a vector of whole numbers >= 0, of the given size unless that is None."""
+    array = check_numbers(array, name, (size,))
+    if array.dtype.kind not in "iu" or (array.size and int(array.min()) < 0):
+        raise ValueError(f"{name} must be whole numbers >= 0, got others.")
+    return array
+
+
 def check_K(K: object, n_samples: int) -> float:
-    """The trace of Q, a real number between 1 and the number of points."""
-    return check_real(K, "K", 1, n_samples, f"a real number in [1, n_samples={n_samples}]")
+    """The trace of Q, a real number between 1 and the number of points, which float64 holds as it is."""
+    number = check_real(K, "K", 1, n_samples, f"a real number in [1, n_samples={n_samples}]")
+    if not is_equal(K, number):
+        raise ValueError(f"K must be a number that float64 can represent, got {K!r}. Pass float(K) to have it rounded.")
+    return number
 
 
 def check_choice(value: object, name: str, choices: Collection[str]) -> str:
@@ -88,6 +103,7 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_poin
 
     Rows that are points (`of_points`) may come relative to the first one, where that takes whole numbers into float64.
     """
+    X = well_formed(X, name)
     if not isinstance(X, str | bytes) and np.iscomplexobj(X):
         raise ValueError(
             f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
@@ -169,7 +185,9 @@ def check_square(D: Data, name: str) -> Array:
         raise ValueError(
             f"{name} must be symmetric: max |D - D.T| is {asymmetry:.1e}, allowed {allowed:.1e}. Pass (D + D.T) / 2."
         )
-    return symmetric(square)
+    result = symmetric(square)
+    # What is proven must not change when the user's matrix does.
+    return result.copy() if result is table else result
 
 
 def symmetric(D: Array) -> Array:

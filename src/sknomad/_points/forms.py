@@ -36,8 +36,8 @@ class DensePoint(Point):
     Q: Array  # (n, n)
 
     def __post_init__(self) -> None:
-        check_numbers(self.Q, "Q", (None, None))
-        check_numbers(self.Q, "Q", (self.n, self.n))
+        Q = check_numbers(self.Q, "Q", (None, None))
+        object.__setattr__(self, "Q", check_numbers(Q, "Q", (Q.shape[0], Q.shape[0])))
 
     @property
     def n(self) -> int:
@@ -94,8 +94,8 @@ class SpectralPoint(Point):
     fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
 
     def __post_init__(self) -> None:
-        check_numbers(self.U, "U", (None, None))
-        check_numbers(self.l, "l", (int(self.U.shape[1]),))
+        object.__setattr__(self, "U", check_numbers(self.U, "U", (None, None)))
+        object.__setattr__(self, "l", check_numbers(self.l, "l", (int(self.U.shape[1]),)))
         object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
@@ -148,7 +148,7 @@ class SoftPoint(Point):
     fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
 
     def __post_init__(self) -> None:
-        _check_columns(self.V, "V")
+        object.__setattr__(self, "V", _check_columns(self.V, "V"))
         object.__setattr__(self, "fixed", fixed_vector(self.fixed, self.n))
 
     @property
@@ -203,11 +203,12 @@ class SoftPoint(Point):
         return cast("Array", sum(parts))
 
 
-def _check_columns(columns: Array, name: str) -> None:
+def _check_columns(columns: Array, name: str) -> Array:
     """A table of real numbers with at least one column: ``Q`` cannot be made of none."""
-    check_numbers(columns, name, (None, None))
+    columns = check_numbers(columns, name, (None, None))
     if columns.shape[1] == 0:
         raise ValueError(f"{name} must have at least one column, got none.")
+    return columns
 
 
 def _rows_to_one(V: Array) -> Array:
@@ -231,7 +232,7 @@ class FactorPoint(Point):
     Y: Array  # (n, r)
 
     def __post_init__(self) -> None:
-        _check_columns(self.Y, "Y")
+        object.__setattr__(self, "Y", _check_columns(self.Y, "Y"))
 
     @property
     def n(self) -> int:

@@ -15,8 +15,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import _check_sample_weight
 
-from .._numerics.arrays import Array, SameTable, Table, given_template, is_sparse, to_numpy
-from .._numerics.equal_rows import equal_rows
+from .._numerics.arrays import Array, SameTable, Table, given_template, is_sparse, row_slices, to_numpy
+from .._numerics.equal_rows import BLOCK_ENTRIES, equal_rows
 from .._numerics.exact_input import LARGEST_WHOLE, check_exact
 from .._numerics.validation import check_numbers, symmetric
 from .float_range import within_range
@@ -128,7 +128,7 @@ def read_groups(sample_weight: ArrayLike | None, X: Table, metric: str, *, takes
     of, first = equal_rows(_rows(X, present) if matrix is None else matrix)
     is_merged_kernel = metric == "precomputed" and len(first) < len(present)
     # A program needs two points, be they equal.
-    if len(first) < 2 or (matrix is not None and is_merged_kernel and not _has_distances(matrix[np.ix_(first, first)])):
+    if len(first) < 2 or (matrix is not None and is_merged_kernel and not has_distances(matrix[np.ix_(first, first)])):
         of = first = np.arange(len(present))
     if len(first) == X.shape[0] and np.all(weights == 1):
         return None
@@ -160,17 +160,21 @@ def _in_order_of_contents(matrix: Array, of: Array, first: Array) -> tuple[Array
     return np.argsort(order)[of], first[order]
 
 
-def _has_distances(kernel: Array) -> bool:
+def has_distances(kernel: Array) -> bool:
     """Whether no squared distance between points of a kernel is negative, without any rounding.
 
     A sum and what its rounding lost are exactly the sum; where that is close to ``2 K_ij`` their difference is exact.
     """
     kernel = within_range(kernel)[0]  # so that no sum overflows
-    column, row = np.diagonal(kernel)[:, None], np.diagonal(kernel)
-    total = column + row
-    part = total - column
-    lost = (column - (total - part)) + (row - part)
-    return bool(np.all((total - 2 * kernel) + lost >= 0))
+    row = np.diagonal(kernel)
+    for block in row_slices(len(kernel), max(1, BLOCK_ENTRIES // len(kernel))):
+        column = row[block, None]
+        total = column + row
+        part = total - column
+        lost = (column - (total - part)) + (row - part)
+        if not np.all((total - 2 * kernel[block]) + lost >= 0):
+            return False
+    return True
 
 
 def _check(sample_weight: ArrayLike | None, X: Table) -> Array:

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.linalg as la
 from numpy.typing import ArrayLike
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, Sparse, Table, device, gamma, is_sparse, like
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, Sparse, Table, device, freeze, gamma, is_sparse, like
 from .._numerics.fixed_vector import FixedVector, Ones, Weighted
 from .._numerics.validation import (
     DEFINITE_TOLERANCE,
@@ -95,6 +95,7 @@ class Gram:
         self._copies: dict[tuple[str, ...], Array] = {}
         self.fixed: FixedVector = Ones(self.n) if roots is None else Weighted(roots / la.norm(roots))
         self.trace, self.norm, self.magnitude, self.forming_error = self._measure()
+        freeze(self.contents())  # its measures are those of these numbers
 
     @classmethod
     def from_data(cls, X: Data, *, weights: ArrayLike | None = None) -> Gram:
@@ -190,8 +191,7 @@ class Gram:
 
     def contents(self) -> list[Array]:
         """The arrays that determine ``D`` and the program."""
-        weights = [] if self.roots is None else [self.roots]
-        held = self._held
+        held, weights = self._held, [] if self.roots is None else [self.roots]
         return [held.data, held.indices, held.indptr, *weights] if is_sparse(held) else [held, *weights]
 
     def __matmul__(self, V: Array) -> Array:

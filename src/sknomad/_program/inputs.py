@@ -10,6 +10,7 @@ from sklearn.utils.validation import validate_data
 
 from .._numerics.arrays import Array, Data, Table, device, given_template, namespace, to_numpy
 from .._numerics.exact_input import check_exact, exact_table, rows_from
+from .._numerics.sparse_input import well_formed
 from .._numerics.validation import check_finite
 from .duplicates import Groups
 from .gram import Gram
@@ -26,7 +27,7 @@ def read_table(estimator: Any, X: Data, *, reset: bool) -> Table:
         raise TypeError(f"X must be a table of real numbers, got a {type(X).__name__}. Load the file first.")
     least = 2 if reset else 1
     template = given_template(X)
-    given = X if template is None else to_numpy(template)
+    given = well_formed(X if template is None else to_numpy(template), "X")
     checks = {"accept_sparse": "csr", "dtype": np.float64, "ensure_all_finite": False, "ensure_min_samples": least}
     try:
         table: Table = validate_data(estimator, given, reset=reset, **checks)

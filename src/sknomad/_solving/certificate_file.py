@@ -183,6 +183,8 @@ def _gram_of(X: Data, metric: str, sample_weight: ArrayLike | None, arrays: dict
 def _same_weights(found: Array | None, roots: Array | None) -> bool:
     if found is None or roots is None:
         return found is None and roots is None
+    if found.ndim != 1 or found.dtype.kind != "f":
+        raise FormatError(f"certificate must have roots of weights, one per point, got shape {found.shape}.")
     # With another number of points the data are others, which is reported and not refused.
     return len(found) != len(roots) or bool(np.allclose(found, roots, rtol=1e-12, atol=0))
 

@@ -79,7 +79,7 @@ class ProgramJudge:
         N = _current(run).N
         if upper_was_known and (N is not None or run.problem.is_trivial):
             if N is not None and not eigenvalues_are_cheap(run.problem, N):
-                run.grade = "verified"
+                run.demand_verified()
             run.enter_upper(upper_bound(run.problem, N, grade=run.grade, start=self.vectors))
 
     def begin(self, run: Run) -> None:
@@ -132,7 +132,7 @@ class ProgramJudge:
             if run.grade == "eigen":
                 run.enter_upper(bound)
         else:
-            run.grade = "verified"  # beyond this size the stronger proof is also the cheaper one
+            run.demand_verified()  # beyond this size the stronger proof is also the cheaper one
             value, self.vectors = estimate_upper_bound(run.problem, iterate.N, self._suggested_vectors(run, iterate))
             self.screen = min(self.screen, value)
         if run.grade == "verified" and (thorough or self._proof_is_due(run)):

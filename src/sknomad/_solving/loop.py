@@ -70,6 +70,8 @@ def take_steps(
             return Status.MAX_SECONDS
     pace = Pace()
     for iterate in steps:
+        if not isinstance(iterate, Iterate):
+            raise TypeError(f"a solver must yield Iterates, got {type(iterate).__name__}. Yield Iterate(Q, N=N).")
         run.iterate = iterate
         run.iteration += 1
         if judge.after_step(run):

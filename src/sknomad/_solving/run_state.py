@@ -12,7 +12,7 @@ import numpy as np
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._certificate.lower import feasible_value
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, namespace
 from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
 from .solution import Solution, Status
@@ -81,7 +81,14 @@ class Run:
             return
         self.upper = upper
         if self.keeps_multiplier and self.iterate is not None:
-            self.multiplier = self.iterate.multiplier
+            N = self.iterate.multiplier
+            # A copy: the solver may write the next multiplier into the same array.
+            self.multiplier = None if N is None else namespace(N).asarray(N, copy=True)
+
+    def demand_verified(self) -> None:
+        """From now on bounds are proven with all rounding; one that was not is none of that grade, and is dropped."""
+        if self.grade != "verified":
+            self.grade, self.upper, self.multiplier = "verified", math.inf, None
 
     def enter_point(self, point: MixedPoint) -> None:
         """A feasible point, kept if it is the best."""

@@ -8,11 +8,13 @@ import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from .._certificate.iterate import LARGEST_ENTRY, Iterate, NegativePart
 from .._certificate.upper import GRADES, state_of
 from .._numerics.arrays import Array, double, is_array, namespace
+from .._numerics.ieee import check_arithmetic
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
@@ -79,6 +81,8 @@ def solve(
     (True, [0.5, 0.5, 0.0, 0.0])
     """
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
+    if grade == "verified":
+        check_arithmetic(np.empty(0))  # lower bounds are of that grade too, where there is no upper one
     run = Run(problem, tol, grade, iterate=start)
     solver = resolve(solver, problem, tol)
     limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
