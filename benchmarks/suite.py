@@ -113,24 +113,34 @@ def summary(rows):
             print(f"  open: {row['data']}, n = {row['n']}, K = {row['K']}: gap {row['gap']:.1e} after {row['steps']}")
 
 
+def table(development, reporting):
+    """Header and lines: steps with development and with reporting seeds, a line for each kind of data."""
+    patches = sorted({row["K"] for row in development})
+    cells = {(side, row["data"], row["K"]): _cell(row) for side in (0, 1) for row in (development, reporting)[side]}
+    names = dict.fromkeys(row["data"] for row in development)
+    lines = [[name, *(f"{cells[0, name, K]} / {cells[1, name, K]}" for K in patches)] for name in names]
+    return ["steps, seed 0 / seed 100", *(f"K = {K}" for K in patches)], lines
+
+
+def _cell(row):
+    return str(row["steps"]) if row["certified"] else f"open after {row['steps']}"
+
+
 def shares(rows, label, grid):
     """Share of problems that `label` solved within each factor of the fewest steps of any."""
-    problem = {key: min(row["steps"] for row in group) for key, group in _by_problem(rows).items()}
-    mine = {_key(row): row["steps"] for row in rows if row["label"] == label and row["certified"]}
-    ratios = np.array([mine.get(key, math.inf) / best for key, best in problem.items()])
+    fewest, mine = {}, {}
+    for row in rows:
+        steps = row["steps"] if row["certified"] else math.inf
+        fewest[_key(row)] = min(steps, fewest.get(_key(row), math.inf))
+        if row["label"] == label:
+            mine[_key(row)] = steps
+    solved = [mine.get(key, math.inf) / best if best < math.inf else math.inf for key, best in fewest.items()]
+    ratios = np.array(solved)
     return [float(np.mean(ratios <= t)) for t in grid]
 
 
 def _key(row):
     return row["data"], row["n"], row["K"], row["seed"], row["tol"]
-
-
-def _by_problem(rows):
-    groups = {}
-    for row in rows:
-        if row["certified"]:
-            groups.setdefault(_key(row), []).append(row)
-    return groups
 
 
 def picture(files, out):
@@ -141,20 +151,20 @@ def picture(files, out):
 
     rows = [row for file in files for row in json.loads(Path(file).read_text())["rows"]]
     grid = np.geomspace(1, 30, 200)
-    figure = Figure(figsize=(6.4, 3.8), layout="constrained")
-    axes = figure.subplots()
-    for label, colour in zip(dict.fromkeys(row["label"] for row in rows), PALETTE, strict=False):
-        axes.plot(grid, shares(rows, label, grid), color=colour, label=label)
-    axes.set(
-        xscale="log",
-        xlabel="steps, as a multiple of the fewest of all",
-        ylabel="share of problems solved",
-        ylim=(0, 1.02),
-    )
-    axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
-    axes.legend(loc="lower right", frameon=False)
-    style(axes)
-    figure.savefig(out, dpi=160)
+    with style():
+        figure = Figure(figsize=(6.4, 3.8), layout="constrained")
+        axes = figure.subplots()
+        for label, colour in zip(dict.fromkeys(row["label"] for row in rows), PALETTE, strict=False):
+            axes.plot(grid, shares(rows, label, grid), color=colour, label=label)
+        axes.set(
+            xscale="log",
+            xlabel="steps, as a multiple of the fewest of all",
+            ylabel="share of problems solved",
+            ylim=(0, 1.02),
+        )
+        axes.set_xticks([1, 2, 5, 10, 20], ["1", "2", "5", "10", "20"])
+        axes.legend(loc="lower right", frameon=False)
+        figure.savefig(out, dpi=160)
 
 
 def store_images(path):

@@ -15,6 +15,7 @@ from pathlib import Path
 from options import table as options_table
 from part_tables import TABLES as PART_TABLES
 from part_tables import markdown
+from suite import table as suite_table
 from timing import table as timing_table
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -147,6 +148,7 @@ TABLES = {
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
     "stability": stability,
+    "suite": lambda: markdown(*suite_table(rows_of("suite_h200_development"), rows_of("suite_h200"))),
     "certified-kmeans": certified_kmeans,
     **{f"parts-{name}": lambda make=make: make(rows_of) for name, make in PART_TABLES.items()},
 }

@@ -189,7 +189,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         """Say how far the proof has come and what would bring it further."""
         proof = self.certificate_
         if proof.multipliers is None:
-            advice = for_a_bound(problem)
+            advice = for_a_bound(problem, self.solver, proof.status)
         elif self.cuts or proof.status is not Status.EXHAUSTED:
             advice = for_a_smaller_gap(problem, proof.status)
         elif problem.n <= LARGEST_FOR_CUTS:

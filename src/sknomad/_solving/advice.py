@@ -7,7 +7,7 @@ import math
 from .._numerics.arrays import choose_device, cuda_is_available
 from .._numerics.memory import free_memory_of
 from .._program.problem import KMeansSDP
-from ..solvers import ADMM
+from ..solvers import ADMM, Auto, Solver
 from .memory_check import forecast, readable_size
 from .solution import Status
 
@@ -44,10 +44,12 @@ def for_a_smaller_gap(problem: KMeansSDP, status: Status) -> str:
     return f"{text}; {others}fewer points than {problem.n} make steps cheaper."
 
 
-def for_a_bound(problem: KMeansSDP) -> str:
-    """What to do where there is none: it takes dense arrays, and a solver that has them."""
+def for_a_bound(problem: KMeansSDP, solver: str | Solver, status: Status) -> str:
+    """What to do where there is none: it takes dense arrays, a solver that has them, and steps beyond its first."""
     need, free = forecast(problem, ADMM()), free_memory_of(choose_device("auto", problem.n))
     if need <= free:
+        if (isinstance(solver, Auto) or solver == "auto") and status in LIMITS:
+            return f"Raise {LIMITS[status]}: bounds come after the first phase."
         return 'One needs solver="admm" or "auto".'
     at_most = math.floor(problem.n * math.sqrt(max(free, 0) / need))
     return (

@@ -87,7 +87,7 @@ def solve(
     solver = resolve(solver, problem, tol)
     limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
     status = run_solver(run, solver, limits, callback=callback, checkpoint=checkpoint)
-    _warn_unless_certified(status, run)
+    _warn_unless_certified(status, run, solver)
     return run.solution(status)
 
 
@@ -162,12 +162,13 @@ def _largest(array: Array) -> float:
     return float(xp.max(xp.abs(double(array)))) if 0 not in array.shape else 0.0
 
 
-def _warn_unless_certified(status: Status, run: Run) -> None:
+def _warn_unless_certified(status: Status, run: Run, solver: Solver) -> None:
     if status in (Status.CERTIFIED, Status.STOPPED, Status.INTERRUPTED):
         return
     proof, ended = run.certificate, f"{how_it_ended(status)} after {run.iteration} iterations"
     if proof.upper == math.inf:
-        text = f"{ended} without an upper bound: {proof.lower:.6g} <= optimum <= inf. {for_a_bound(run.problem)}"
+        advice = for_a_bound(run.problem, solver, status)
+        text = f"{ended} without an upper bound: {proof.lower:.6g} <= optimum <= inf. {advice}"
     else:
         text = (
             f"{ended} with certified gap {proof.gap:.1e} > tol={run.tol:.1e}. The bounds stand: "

@@ -1,0 +1,105 @@
+"""The default solver: no step is lost between its phases, and small problems have no random start."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from sknomad import Gram, KMeansSDP, certify, datasets, solve
+from sknomad.solvers import ADMM, Auto, SoftAssignment
+from sknomad.solvers._auto import PATIENCE
+from sknomad.solvers._soft import Course
+
+
+def problem_of(X, K):
+    return KMeansSDP(Gram.from_data(X), K)
+
+
+@pytest.mark.parametrize("K", [8, 20, 60])
+def test_the_end_of_soft_assignments_is_judged(K):
+    """Their last point is the best there is for long: without a look at it, bounds stay apart for hundreds of steps."""
+    problem = problem_of(np.random.default_rng(0).standard_normal((240, 2)), K)
+    soft = Auto.for_tolerance(1e-3, "cpu").soft
+    *_, last = soft.iterates(problem)
+    assert last.is_milestone
+    first = certify(problem, last)
+    whole = solve(problem, "auto", tol=1e-3)
+    assert whole.is_certified
+    assert whole.n_iter < 100
+    assert whole.certificate.lower >= first.lower * (1 - 1e-6)
+
+
+def test_slow_progress_is_left_to_another_solver():
+    noise = problem_of(np.random.default_rng(0).standard_normal((300, 60)), 6)
+    patient, hasty = SoftAssignment(improvement=2e-5), SoftAssignment(improvement=2e-5, halving=4)
+    counts = [len(list(soft.iterates(noise))) for soft in (patient, hasty)]
+    assert counts[1] < counts[0] / 2
+    *_, last = hasty.iterates(noise)
+    assert last.is_milestone
+    assert last.state.stalled < PATIENCE
+    # What has not come to its end is no point to rely on.
+    assert Auto()._second_phase(last) == replace(Auto().admm, trusted_shortfall=0.0)
+
+
+def test_gains_decide_what_is_slow():
+    course = Course()
+    for value in (1.0, 1.5, 1.75, 1.875, 1.9375):
+        course = course.after(value, 1e-3)
+    assert course.gains == pytest.approx([1 / 3, 1 / 7, 1 / 15, 1 / 31])
+    assert not SoftAssignment(halving=2)._is_slow(course)
+    assert SoftAssignment(halving=1)._is_slow(course) == (course.gains[-1] > 0.5 * course.gains[-2])
+    steady = Course(gains=(1e-3,) * 8)
+    assert SoftAssignment(halving=4)._is_slow(steady)
+    assert not SoftAssignment()._is_slow(steady)
+
+
+@pytest.mark.parametrize("n", [60, 120])
+def test_small_problems_do_not_depend_on_the_order_of_points(n, rng):
+    X = datasets.moons(n, noise=0.1, random_state=0)[0]
+    order = rng.permutation(n)
+    here, there = (solve(problem_of(points, 8), "auto", tol=1e-4) for points in (X, X[order]))
+    assert np.allclose(here.Q[np.ix_(order, order)], there.Q, atol=1e-4 * here.Q.max())
+
+
+def test_cells_at_points_keep_the_symmetry_of_a_ring():
+    X = datasets.ring(60)[0]
+    *_, last = SoftAssignment(init="points").iterates(problem_of(X, 6))
+    Q = solve(problem_of(X, 6), "auto", tol=1e-4).Q
+    shifted = np.roll(Q, (1, 1), (0, 1))
+    assert np.abs(Q - shifted).max() <= 1e-4 * Q.max()
+    assert last.residuals["rank"] == 60
+
+
+def test_spread_cells_do_not_depend_on_the_order_of_points(rng):
+    X = datasets.moons(200, noise=0.1, random_state=0)[0]
+    order = rng.permutation(200)
+    values = []
+    for points in (X, X[order]):
+        *_, last = SoftAssignment(improvement=1e-5, max_growth=0).iterates(problem_of(points, 8))
+        values.append(last.state.best)
+    assert values[0] == pytest.approx(values[1], rel=1e-9)
+
+
+def test_where_no_proof_fits_soft_assignments_go_on(monkeypatch):
+    monkeypatch.setattr("sknomad.solvers._auto.free_memory_of", lambda template: 1)
+    problem = problem_of(np.random.default_rng(0).standard_normal((150, 5)), 6)
+    settings = Auto.for_tolerance(1e-3, "cpu")
+    assert settings._first_phase(problem) == replace(settings.soft, halving=None, max_growth=2)
+    assert all(iterate.N is None for iterate in settings.iterates(problem))
+
+
+def test_many_points_are_worth_more_sweeps():
+    settings = Auto(thorough_from=100)
+    problem = problem_of(np.random.default_rng(0).standard_normal((150, 2)), 6)
+    assert settings._first_phase(problem).max_growth == 2
+    assert settings._first_phase(problem).improvement == settings.soft.improvement / 2
+
+
+def test_wide_blocks_are_left_to_full_decompositions():
+    """A block of most of the n vectors costs more than all of them."""
+    problem = problem_of(datasets.moons(200, noise=0.1, random_state=0)[0], 50)
+    *_, soft = SoftAssignment(max_growth=0).iterates(problem)
+    steps = ADMM(exact_below=100).iterates(problem, soft)
+    narrow = list(itertools.islice(steps, 3))[-1].state.block
+    assert narrow is None or narrow.vectors.shape[1] <= 0.3 * problem.n
