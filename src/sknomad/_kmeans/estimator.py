@@ -24,7 +24,7 @@ from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.advice import for_a_bound, for_a_smaller_gap, how_it_ended
 from .._solving.budget import Budget
-from .._solving.loop import Limits
+from .._solving.loop import Callback, Limits
 from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status, raise_if_interrupted
@@ -72,6 +72,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Strength of proof, see `certify`.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
+    callback : callable, optional
+        Called after every step with a `Progress` whose bounds are those of the best inertia; returning True stops.
 
     Attributes
     ----------
@@ -112,6 +114,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         max_seconds: float | None = None,
         grade: str = "eigen",
         solver: str | Solver = "auto",
+        callback: Callback | None = None,
     ):
         self.n_clusters = n_clusters
         self.tol = tol
@@ -122,6 +125,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.max_seconds = max_seconds
         self.grade = grade
         self.solver = solver
+        self.callback = callback
 
     def fit(self, X: Data, y: object = None) -> CertifiedKMeans:
         """Cluster `X` and prove how good the clustering is.
@@ -172,7 +176,9 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         options = SolveOptions(self.solver, tol, self.max_iter, None, self.grade)
         try:
             improve(_soft_point(KMeansSDP(gram, K), budget.share(SOFT_SHARE)))
-            proof, point, n_iter = prove(gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve)
+            proof, point, n_iter = prove(
+                gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve, callback=self.callback
+            )
             if proof.gap > tol and proof.status is not Status.INTERRUPTED:
                 improve(point)
             status = proof.status
