@@ -74,7 +74,7 @@ def test_what_is_declared_is_imported():
 
 def test_doctor_looks_for_what_is_declared():
     assert modules_of(doctor.NEEDED) == NEEDED
-    for package, extra in doctor.EXTRAS.items():
+    for package, (extra, _) in doctor.EXTRAS.items():
         assert modules_of([package]) <= EXTRAS[extra]
 
 
