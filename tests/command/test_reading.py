@@ -84,6 +84,7 @@ def test_torn_archives_are_refused(tmp_path, name):
         TEXT.replace(",", ";"), TEXT.replace(",", "\t"), TEXT.replace(",", "|"), TEXT.replace(",", "   "),
         TEXT.replace(",", ";").replace(".", ","), "sep=;\n" + TEXT.replace(",", ";"), "# made by hand\n" + TEXT,
         TEXT.replace("\n", "\r\n"), TEXT.replace("\n", "\r"), "\ufeff" + TEXT, "\n\n" + TEXT + "\n\n",
+        TEXT.replace("\n", ",\n") + ",", "Exported on Monday\n" + TEXT,
     ],
 )  # fmt: skip
 def test_layouts_of_text(tmp_path, text):
@@ -108,6 +109,11 @@ def test_windows_text_is_read_and_said(tmp_path):
 
 def test_thousands_with_decimal_commas(tmp_path):
     assert read(written(tmp_path, "a;b\n1.234,5;2\n3,25;4\n")).X.tolist() == [[1234.5, 2], [3.25, 4]]
+
+
+def test_separator_that_fits_the_header(tmp_path):
+    table = read(written(tmp_path, "name;price\nx;1.234,50\ny;2,00\n"), label_columns=("name",))
+    assert table.X.tolist() == [[1234.5], [2.0]]
 
 
 def test_numeric_header_when_said(tmp_path):

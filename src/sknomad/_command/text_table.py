@@ -28,6 +28,7 @@ class Layout(NamedTuple):
     separator: str
     decimal: str
     share_of_numbers: float
+    fits_header: bool  # whether the first row has as many cells as most
     width: int  # cells of most rows
 
 
@@ -63,7 +64,7 @@ def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTa
     """The table in a text file; `header` says whether the first row has names, None to look."""
     text, notes = _decoded(name, data)
     lines, named = _without_comments(re.split(r"\r\n|\n|\r", text))
-    if not lines:
+    if not any(line.strip(" \t,;|") for line in lines):
         raise TableError(f"FILE must hold a table, got the empty file {name}.")
     stated = re.fullmatch(r"sep=(.)", lines[0].strip().strip('"'))  # what some spreadsheets write first
     lines = lines[1:] if stated else lines
@@ -74,13 +75,13 @@ def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTa
     if layout.decimal == ",":
         notes.append("numbers have decimal commas")
     rows = _rows(lines, layout.separator)
-    if not rows[0]:
-        raise TableError(f"FILE must hold a table, got the empty file {name}.")
     names = _rows([named], layout.separator)[0] if named else None
     if names is None or len(names) != layout.width:
         names, rows = _split_header(rows, layout, header)
     _check_widths(rows, names, name)
     columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
+    if rows and names[-1] in ("", str(len(names) - 1)) and not any(map(str.strip, columns[-1])):
+        names, columns = names[:-1], columns[:-1]  # a separator at the end of every line
     return RawTable(names, columns, may_have_index=True, decimal=layout.decimal, notes=notes)
 
 
@@ -110,11 +111,11 @@ def _layout(lines: list[str], separators: list[str]) -> Layout:
     sample = lines[:LOOKED_AT]
     tried = [_tried(sample, separator) for separator in separators]
     found = [layout for layout in tried if layout is not None]
-    best = max(found, key=lambda layout: (layout.share_of_numbers, layout.width), default=None)
+    best = max(found, key=lambda layout: layout[2:], default=None)
     if best is not None:
         return best
     most = max(separators, key=lambda separator: sum(map(len, _rows(sample, separator))))
-    return Layout(most, ".", 0.0, len(_rows(sample, most)[0]))
+    return Layout(most, ".", 0.0, True, len(_rows(sample, most)[0]))
 
 
 def _tried(sample: list[str], separator: str) -> Layout | None:
@@ -126,7 +127,8 @@ def _tried(sample: list[str], separator: str) -> Layout | None:
         return None
     cells = [cell.strip() for row in body for cell in row]
     decimal = "," if separator != "," and _has_decimal_commas(cells) else "."
-    return Layout(separator, decimal, sum(is_number(cell, decimal) for cell in cells) / len(cells), width)
+    share = sum(is_number(cell, decimal) for cell in cells) / len(cells)
+    return Layout(separator, decimal, share, len(rows[0]) == width, width)
 
 
 def _has_decimal_commas(cells: list[str]) -> bool:
@@ -144,6 +146,8 @@ def _rows(lines: list[str], separator: str) -> list[list[str]]:
 
 def _split_header(rows: list[list[str]], layout: Layout, header: bool | None) -> tuple[list[str], list[list[str]]]:
     """Names of the columns, numbers where there are none, and the rows below."""
+    if len(rows) > 2 and len(rows[0]) < layout.width == len(rows[1]) and not _has_numbers(rows[1], layout.decimal):
+        rows = rows[1:]  # a title above the names
     first = [cell.strip() for cell in rows[0]]
     if header is None:
         header = not all(is_number(cell, layout.decimal) for cell in first)
@@ -152,6 +156,10 @@ def _split_header(rows: list[list[str]], layout: Layout, header: bool | None) ->
     if len(first) == layout.width - 1 and len(rows) > 1:  # R names its rows and not their column
         first = ["", *first]
     return first, rows[1:]
+
+
+def _has_numbers(row: list[str], decimal: str) -> bool:
+    return any(is_number(cell, decimal) and not is_missing(cell) for cell in row)
 
 
 def _check_widths(rows: list[list[str]], names: list[str], name: str) -> None:
