@@ -78,6 +78,12 @@ def test_doctor_looks_for_what_is_declared():
         assert modules_of([package]) <= EXTRAS[extra]
 
 
+def test_hooks_use_the_ruff_of_the_constraints():
+    pinned = re.search(r"^ruff==(\S+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE).group(1)
+    hooks = re.findall(r'"ruff==([^"]+)"', (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    assert set(hooks) == {pinned}
+
+
 @pytest.mark.parametrize(("code", "names"), [
     ("import numpy as np", {"numpy"}), ("from scipy.linalg import eigh", {"scipy"}), ("from . import sibling", set()),
     ("import os", set()), ("import_module('umap')", {"umap"}), ("def f():\n    import torch", {"torch"}),

@@ -29,7 +29,8 @@ def tell(options: argparse.Namespace, text: str) -> None:
 
 def say_coloured(prefix: str, colour: str, text: str) -> None:
     """Say something with a prefix in colour, on a terminal whose user has nothing against it (``NO_COLOR``)."""
-    if sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+    has_colours = os.name != "nt" or "WT_SESSION" in os.environ
+    if has_colours and sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
         prefix = f"\x1b[{colour}m{prefix}\x1b[0m"
     print(f"{prefix} {printable(text)}", file=sys.stderr)
 

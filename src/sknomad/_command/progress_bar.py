@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Self
 if TYPE_CHECKING:
     from .. import Progress
 
-ERASE_LINE = "\r\x1b[K"
+# Older consoles of Windows know no escape sequences, and are written over with blanks.
+ERASE_LINE = "\r\x1b[K" if os.name != "nt" else "\r" + 79 * " " + "\r"
 # Seconds between two drawings.
 REFRESH = 0.1
 # The share of the bar that the search for K takes, its looks, and the steps of each at least, then per K.
