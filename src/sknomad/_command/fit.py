@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import NOMAD, Status
-from .command import DONE, FAILED, INTERRUPTED, NOT_PROVEN, as_json, show
+from .command import DONE, FAILED, INTERRUPTED, NOT_PROVEN, as_json, show, tell
 from .given_table import read_given, remembered
 from .places import check_places, write_all
 from .progress_bar import SolveBar
-from .report import describe, summarise, write_run
+from .report import describe, has_matplotlib, summarise, write_run
 from .shared_options import limited
 
 # What the status of a solution means to whoever asked for a proof.
@@ -69,5 +69,7 @@ def report(
         (options.save, model.save),
         (options.certificate, model.solution_.save_certificate),
     ])  # fmt: skip
+    if options.out is not None and not has_matplotlib():
+        tell(options, "sknomad: note: there is no picture without matplotlib: pip install 'sknomad[plot]'.")
     show(as_json(summary) if options.json else describe(summary))
     return EXIT_CODES.get(model.solution_.status, NOT_PROVEN) if all_written else FAILED
