@@ -20,7 +20,7 @@ LOADED_BY_OTHERS = {"clarabel", "scs"}
 # Names that type checkers alone import; mypy brings them.
 FOR_TYPE_CHECKERS = {"typing_extensions"}
 # Extras for those who work on this library; nothing in it may need them.
-FOR_DEVELOPERS = {"bench", "test", "dev"}
+FOR_DEVELOPERS = {"bench", "test", "docs", "dev"}
 
 
 def modules_of(requirements):

@@ -1,16 +1,24 @@
 """What README and the pages show is what happens: every snippet of README runs as it stands."""
 
+import importlib
 import re
-import shlex
 from pathlib import Path
 
 import pytest
 
-from sknomad import cli
+import sknomad
+from sknomad._command import parser
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
-SNIPPETS = re.findall(r"^```python\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def snippets_of(text):
+    """Python in a page."""
+    return re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+
+
+SNIPPETS = snippets_of(README)
 COMMANDS = re.findall(r"^    (sknomad (?:datasets|fit|cluster|certify) .*)$", README, re.MULTILINE)
 
 
@@ -30,11 +38,36 @@ def test_first_snippet_is_short_and_right(capsys):
     assert names["model"].certificate_.gap <= 1e-3
 
 
-def test_commands_run_one_after_the_other(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_commands_are_examples_of_help():
+    """Which are run in ``tests/command/test_help.py``."""
+    examples = {example for command in parser.COMMANDS for example in command.examples}
     assert len(COMMANDS) >= 2
-    for command in COMMANDS:
-        assert cli.main(shlex.split(command)[1:]) == 0
+    assert set(COMMANDS) <= examples
+
+
+# Pages with snippets that build on each other, from top to bottom.
+PAGES = ["certificate", "choosing_K", "recipes", "start"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_snippets_of_pages_run(page, tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    names = {"__name__": "snippet"}
+    for snippet in snippets_of((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")):
+        exec(compile(snippet, page, "exec"), names)
+    assert capsys.readouterr().out
+
+
+def test_every_public_name_is_on_the_api_page():
+    text = (ROOT / "docs" / "api.rst").read_text(encoding="utf-8")
+    listed = set()
+    for section in text.split(".. currentmodule:: ")[1:]:
+        module, *lines = section.splitlines()
+        listed |= {(module, line.strip()) for line in lines if re.fullmatch(r"   \w+", line)}
+    modules = re.findall(r"currentmodule:: (\S+)", text)
+    public = {(name, each) for name in modules for each in importlib.import_module(name).__all__}
+    assert listed == public
+    assert {name.removeprefix("sknomad.") for name in modules[1:]} == set(sknomad.MODULES)
 
 
 @pytest.mark.parametrize(

@@ -13,9 +13,9 @@ from sknomad._command import places, report
 from sknomad.datasets import two_rings
 
 OUTPUTS = {
-    "fit": ["-K", 8, "--out", "result"],
-    "cluster": ["--out", "result"],
-    "path": ["-K", 4, 8, "--out", "result"],
+    "fit": ["-K", 8, "--out", "result", "--tol", 0.1],
+    "cluster": ["--out", "result", "--tol", 0.1],
+    "path": ["-K", 4, 8, "--out", "result", "--tol", 0.1],
     "certify": ["--label-column", 0, "-k", 30, "--certificate", "result.cert", "--tol", 1],
 }
 

@@ -24,6 +24,8 @@ from .shared_options import (
     add_voice,
 )  # fmt: skip
 
+FIRST_DATA = "sknomad datasets two_rings -n 100 --out rings.csv"
+FIRST_FIT = "sknomad fit rings.csv --label-column label --out result"
 SHELLS = ("bash", "zsh", "fish")
 EXIT_CODES = """exit codes:
   0    done: certified, or everything claimed is proven
@@ -171,7 +173,7 @@ def _completion(command: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     Command("fit", "separate and unroll the manifolds of a table", "Solve for the rows of a table.",
-            ("sknomad fit rings.csv --label-column label --out result",
+            (FIRST_FIT,
              "sknomad fit rings.csv -K 16 --label-column label --save rings.sknomad --certificate rings.cert"), _fit),
     Command("cluster", "clusters of any shape, or k-means with a proof",
             "Find clusters: their number is found too unless it is given.",
@@ -194,7 +196,7 @@ COMMANDS = (
             "Compute the paper's experiments again: figures, arrays, and whether each claim holds.",
             ("sknomad reproduce --list",), _reproduce),
     Command("datasets", "points on known manifolds, as a table", "List data sets, or write one as CSV.",
-            ("sknomad datasets two_rings -n 100 --out rings.csv",), _datasets),
+            (FIRST_DATA,), _datasets),
     Command("doctor", "versions, extras, BLAS and memory", "What there is to work with.",
             ("sknomad doctor",), add_voice),
     Command("demo", "two entangled spirals, solved and proven", "Two entangled spirals, solved and proven.",
@@ -223,8 +225,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser = Parser(
         prog="sknomad",
         description="Separate and unroll the manifolds hidden in data, with a proof of how good the answer is.",
-        epilog=f"FILE is {KINDS}.\n\nbegin with:\n  sknomad datasets two_rings --out rings.csv\n"
-        f"  sknomad fit rings.csv --label-column label --out result\n\n{EXIT_CODES}",
+        epilog=f"FILE is {KINDS}.\n\nbegin with:\n  {FIRST_DATA}\n  {FIRST_FIT}\n\n{EXIT_CODES}",
         formatter_class=_Help,
     )
     parser.add_argument("--version", action="version", version=f"sknomad {__version__}")

@@ -141,7 +141,7 @@ class FittedManifolds(PlacesNewPoints):
 
     @property
     def memberships_(self) -> Array:
-        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds_)."""
+        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds)."""
         check_is_fitted(self)
         labels = np.asarray(to_numpy(self.labels_))
         labels = labels if self._groups is None else labels[self._groups.first]

@@ -104,11 +104,11 @@ class NOMAD(
     order_ : array of shape (n_samples,)
         Position in [0, 1] along a one-dimensional manifold: the share of its points that come before. NaN where the
         label is -1.
-    is_closed_ : array of shape (n_manifolds_,)
+    is_closed_ : array of shape (n_manifolds,)
         Whether each manifold is a curve that closes on itself.
     circular_coordinates_ : array of shape (n_samples,)
         Angle in [0, 2 pi) along manifolds that close, NaN on the others.
-    memberships_ : array of shape (n_samples, n_manifolds_)
+    memberships_ : array of shape (n_samples, n_manifolds)
         Share of each point's row of ``Q`` on every manifold, made on request.
     affinity_ : array or CSR matrix of shape (n_samples, n_samples)
         The feasible ``Q``, made on request, in the form that `affinity` says.
