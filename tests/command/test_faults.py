@@ -79,6 +79,24 @@ def test_interrupt_while_writing(capsys, folder, monkeypatch, command):
     assert left_in(folder) == ["X.npy"]
 
 
+@pytest.mark.parametrize(
+    ("command", "worker"),
+    [
+        ("fit", "sknomad.NOMAD.fit"), ("cluster", "sknomad.MultiLayerNOMAD.fit"),
+        ("path", "sknomad._command.path.nomad_path"), ("certify", "sknomad._command.certify.certify_kmeans"),
+    ],
+)  # fmt: skip
+def test_interrupt_before_there_is_an_answer(capsys, folder, monkeypatch, command, worker):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(worker, interrupt)
+    code, text, err = run(capsys, command, "X.npy", *OUTPUTS[command])
+    assert (code, text) == (130, "")
+    assert "interrupted" in err
+    assert left_in(folder) == ["X.npy"]
+
+
 def test_missing_folder_is_named(capsys, folder):
     code, _, err = run(capsys, "fit", "X.npy", "--save", "missing/model.sknomad")
     assert code == 1

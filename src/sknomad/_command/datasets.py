@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 
 from .. import datasets
-from .command import DONE, as_json, show, tell
+from .command import DONE, as_json, show
 from .places import check_out_file
-from .tables import aligned, csv_text
-from .text_files import write_whole
+from .result_table import give_table
+from .tables import aligned
 
 FETCHED = "fetch_"
 LABEL, PARAMETER = "label", "parameter"
@@ -29,14 +29,7 @@ def run(options: argparse.Namespace) -> int:
         )
         return DONE
     check_out_file(options.out, overwrite=options.overwrite)
-    columns = _columns(options)
-    if options.out is not None:
-        write_whole(options.out, csv_text(columns))
-        tell(options, f"Wrote {options.out}.")
-    if options.json:
-        show(as_json({name: np.asarray(column).tolist() for name, column in columns.items()}))
-    elif options.out is None:
-        show(csv_text(columns).rstrip("\n"))
+    give_table(options, _columns(options))
     return DONE
 
 

@@ -45,6 +45,10 @@ class Command(NamedTuple):
     add_options: Callable[[argparse.ArgumentParser], None]
 
 
+def _add_save(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
+
+
 def _fit(command: argparse.ArgumentParser) -> None:
     add_table(command)
     command.add_argument(
@@ -54,7 +58,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     add_solver(command)
     add_proof(command)
     add_out(command, "summary, points, affinity and picture")
-    command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
+    _add_save(command)
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     command.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="file that keeps a long run: the same command goes on from it"
@@ -78,7 +82,7 @@ def _cluster(command: argparse.ArgumentParser) -> None:
     add_solver(command)
     add_proof(command)
     add_out(command, "summary and labels")
-    command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
+    _add_save(command)
     command.add_argument(
         "--certificate", type=Path, metavar="CERT", help="with --method kmeans: file for the proof: sknomad verify"
     )

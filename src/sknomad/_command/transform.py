@@ -10,16 +10,14 @@ import numpy as np
 
 from .. import load
 from .columns import choose_columns, standardized
-from .command import DONE, as_json, show, tell
+from .command import DONE
 from .given_table import choices_of, tell_notes
 from .places import check_out_file
 from .raw_table import RawTable, TableError
-from .report import finite
+from .result_table import give_table
 from .shared_options import limited
 from .table import NONE, Table, listed
 from .table_file import read_raw
-from .tables import csv_text
-from .text_files import write_whole
 
 
 def run(options: argparse.Namespace) -> int:
@@ -30,14 +28,7 @@ def run(options: argparse.Namespace) -> int:
     model = load(options.model)
     with limited(options):
         table = _table_for(model, options)
-        columns = _places(model, table)
-    if options.out is not None:
-        write_whole(options.out, csv_text(columns))
-        tell(options, f"Wrote {options.out}.")
-    if options.json:
-        show(as_json({name: [_plain(value) for value in column] for name, column in columns.items()}))
-    elif options.out is None:
-        show(csv_text(columns).rstrip("\n"))
+        give_table(options, _places(model, table))
     return DONE
 
 
@@ -83,7 +74,3 @@ def _places(model: Any, table: Table) -> dict[str, Any]:
         kind: labels,
         **{f"{coordinate}_{j + 1}": column for j, column in enumerate(where.T)},
     }
-
-
-def _plain(value: Any) -> float | int | None:
-    return int(value) if np.issubdtype(type(value), np.integer) else finite(float(value))
