@@ -194,6 +194,30 @@ def test_all_text_columns_are_named_at_once(tmp_path):
     assert list(table.labels) == ["kind", "where"]
 
 
+def test_missing_values_are_said_with_the_text(tmp_path):
+    path = written(tmp_path, "a,kind,b\n1,cat,NA\n3,dog,4\n")
+    with pytest.raises(TableError, match=r"Values are missing too, in b: add --missing drop"):
+        read(path)
+    with pytest.raises(TableError) as error:
+        read(path, missing="drop")
+    assert "missing" not in str(error.value)
+
+
+def test_a_column_that_outweighs_the_others_is_named(tmp_path):
+    path = written(tmp_path, "length,depth,mass\n1,2,3000\n3,2,5000\n2,1,4000\n")
+    assert "'mass' has 100 % of the variance; --standardize" in read(path).notes[0]
+    assert read(path, standardize=True).notes == []
+    assert read(path, drop=("mass",)).notes == []
+
+
+def test_long_lines(tmp_path):
+    wide = np.random.default_rng(0).standard_normal((3, 20000))
+    text = "\n".join(",".join(f"{value:.6f}" for value in row) for row in wide)
+    assert read(written(tmp_path, text)).X.shape == (3, 20000)
+    with pytest.raises(TableError, match="moderate length"):
+        read(written(tmp_path, 'a,b\n1,"' + 200000 * "x"))
+
+
 def test_missing_values(tmp_path):
     path = written(tmp_path, "a,b,label\n1,NA,x\n2,5,y\n,7,x\n6,9,\n")
     with pytest.raises(TableError, match=r"got 1 in 'a', 1 in 'b'. Pass --missing drop to leave out the 2 rows"):

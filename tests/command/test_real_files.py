@@ -58,7 +58,7 @@ FILES = {
     "two text columns": (
         "rings.csv", lambda: text({**LABELLED, "lab": ["Pisa", "Bern"] * 20}), (*RING, "--drop", "lab"), "",
     ),
-    "missing values": ("rings.csv", with_gaps, (*RING, "--missing", "drop"), "1 rows with missing values"),
+    "missing values": ("rings.csv", with_gaps, (*RING, "--missing", "drop"), "1 row with missing values"),
     "parquet": ("rings.parquet", parquet, RING, ""),
     "Windows line ends": ("rings.csv", lambda: text(LABELLED, line_end="\r\n"), RING, ""),
     "byte-order mark": ("rings.csv", lambda: "\ufeff" + text(LABELLED), RING, ""),

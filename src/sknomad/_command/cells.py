@@ -25,6 +25,8 @@ def is_text(column: Column, decimal: str) -> bool:
     """
     if isinstance(column, np.ndarray):
         return column.dtype.kind not in "biuf"
+    if _plain_numbers(column) is not None:
+        return False
     return not all(is_number(cell, decimal) for cell in column)
 
 
@@ -32,7 +34,9 @@ def column_of_numbers(column: Column, name: str, decimal: str) -> NDArray[Any]:
     """The numbers of a column that is not text, NaN where one is missing."""
     if isinstance(column, np.ndarray):
         return column
-    numbers = np.array([_number(cell, decimal) for cell in column], dtype=np.float64)
+    numbers = _plain_numbers(column)
+    if numbers is None:
+        numbers = np.array([_number(cell, decimal) for cell in column], dtype=np.float64)
     for i in np.flatnonzero(np.abs(numbers) >= LARGEST_EXACT):
         cell = column[int(i)].strip()
         if WHOLE.fullmatch(cell) and np.isfinite(numbers[i]) and int(cell) != int(numbers[i]):
@@ -41,6 +45,15 @@ def column_of_numbers(column: Column, name: str, decimal: str) -> NDArray[Any]:
                 f"data row {i}. Subtract what they have in common first, or pass whole numbers as npy."
             )
     return numbers
+
+
+def _plain_numbers(column: list[str]) -> NDArray[np.float64] | None:
+    """The numbers of a column that Python reads as they are, as most are, in a tenth of the time; None of others."""
+    try:
+        numbers = np.fromiter(map(float, column), dtype=np.float64, count=len(column))
+    except ValueError:
+        return None
+    return None if "_" in "".join(column) else numbers
 
 
 def _number(cell: str, decimal: str) -> float:

@@ -14,9 +14,12 @@ from .cells import column_of_numbers, is_text
 from .missing_values import without_missing
 from .raw_table import Column, RawTable, TableError
 from .table import AUTO, NONE, SHOWN_NAMES, Table, TableChoices, listed, quoted
+from .text_table import is_missing
 
 # Names that people and programs give to a first column that only names rows.
 INDEX_NAMES = frozenset({"", "unnamed: 0", "index", "id", "row", "rownames", "row_names", "rowid", "no", "nr", "#"})
+# From this share of the variance on one column outweighs the others, of which there must be some.
+OUTWEIGHS, FEWEST_TO_OUTWEIGH = 0.95, 3
 # Texts shown of a column in a message.
 SHOWN_TEXTS = 3
 
@@ -31,11 +34,11 @@ def choose_columns(raw: RawTable, choices: TableChoices) -> Table:
     kept = [j for j in wanted or range(len(raw.names)) if j not in {*taken, *dropped, *index}]
     if not kept:
         raise TableError(f"FILE must have a column left as data, got none of {listed(raw.names)}.")
-    X, names = _numbers(raw, kept), [raw.names[j] for j in kept]
+    X, names = _numbers(raw, kept, choices.missing), [raw.names[j] for j in kept]
     known = {name: np.array(list(values), dtype=str) for name, values in labels.items()}
     table = Table(X, names, known, np.arange(raw.n_rows), raw.n_rows, [*raw.notes, *notes])
     table = without_missing(table, choices.missing)
-    return standardized(table) if choices.standardize else table
+    return standardized(table) if choices.standardize else _with_note_on_scales(table, raw)
 
 
 def standardized(
@@ -47,6 +50,19 @@ def standardized(
         centre, spread = X.mean(axis=0), X.std(axis=0)
         scale = np.where(spread > 0, spread, 1.0)
     return replace(table, X=(X - centre) / scale, centre=centre, scale=scale)
+
+
+def _with_note_on_scales(table: Table, raw: RawTable) -> Table:
+    """The same, with a note where one column of several outweighs all others: most likely for its unit alone."""
+    if raw.matrix is not None or len(table.names) < FEWEST_TO_OUTWEIGH or len(table.X) < 2:
+        return table
+    spread = np.var(np.asarray(table.X, dtype=np.float64), axis=0)
+    largest, total = int(spread.argmax()), float(spread.sum())
+    if not np.isfinite(total) or spread[largest] <= OUTWEIGHS * total or total == 0:
+        return table
+    share = f"{100 * spread[largest] / total:.0f} % of the variance"
+    note = f"{table.names[largest]!r} has {share}; --standardize brings all columns to one scale"
+    return replace(table, notes=[*table.notes, note])
 
 
 def _label_columns(raw: RawTable, text: str) -> list[tuple[str, Sequence[Any]]]:
@@ -119,14 +135,18 @@ def _are_whole(column: Column) -> bool:
         return False
 
 
-def _numbers(raw: RawTable, kept: list[int]) -> Any:
+def _numbers(raw: RawTable, kept: list[int], missing: str) -> Any:
     """The data columns as one array; all that are text are named at once."""
     if raw.matrix is not None:
         matrix = raw.matrix if len(kept) == raw.matrix.shape[1] else raw.matrix[:, kept]
         return matrix.astype(np.float64) if matrix.dtype == np.bool_ else matrix
     text = [j for j in kept if is_text(raw.columns[j], raw.decimal)]
     if text:
-        raise TableError(_about_text(raw, text))
+        gaps = [j for j in kept if j not in text and any(map(is_missing, map(str, raw.columns[j])))]
+        too = (
+            f" Values are missing too, in {listed([raw.names[j] for j in gaps])}: add --missing drop or --missing mean."
+        )
+        raise TableError(_about_text(raw, text) + (too if gaps and missing == "error" else ""))
     columns = [column_of_numbers(raw.columns[j], raw.names[j], raw.decimal) for j in kept]
     return np.column_stack(columns) if raw.n_rows else np.empty((0, len(kept)))
 

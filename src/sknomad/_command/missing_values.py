@@ -28,13 +28,15 @@ def without_missing(table: Table, missing: str) -> Table:
     more = f" and {len(gaps) - SHOWN_NAMES} more columns" if len(gaps) > SHOWN_NAMES else ""
     described = ", ".join(gaps[:SHOWN_NAMES]) + more
     complete = ~is_missing.any(axis=1)
+    n_dropped = int((~complete).sum())
+    rows = "1 row" if n_dropped == 1 else f"{n_dropped} rows"
     if missing == "error":
         raise TableError(
             f"FILE must have no missing values, got {described}. Pass --missing drop to leave out the "
-            f"{int((~complete).sum())} rows that have any, or --missing mean to fill in the mean of their column."
+            f"{rows} that have any, or --missing mean to fill in the mean of their column."
         )
     if missing == "drop":
-        note = f"{int((~complete).sum())} rows with missing values are left out ({described})"
+        note = f"{rows} with missing values left out ({described})"
         labels = {name: values[complete] for name, values in table.labels.items()}
         return replace(table, X=X[complete], labels=labels, rows=table.rows[complete], notes=[*table.notes, note])
     if counts.max() == len(X):

@@ -15,6 +15,7 @@ SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": 
 USUAL = {".csv": ",", ".tsv": "\t"}
 # Rows that are looked at to tell how cells are separated, and the share of them that must have as many cells as most.
 LOOKED_AT, REGULAR_SHARE = 60, 0.9
+CELLS_LOOKED_AT = 20000
 # How people write that there is no value, in small letters.
 MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "<na>"})
 # A number with a decimal comma, also with dots between thousands.
@@ -109,6 +110,7 @@ def _without_comments(lines: list[str]) -> tuple[list[str], str | None]:
 def _layout(lines: list[str], separators: list[str]) -> Layout:
     """The way to read the lines that makes most of their cells numbers; of equal ones, that with more cells."""
     sample = lines[:LOOKED_AT]
+    separators = [each for each in separators if any(each in line for line in sample)] or separators[:1]
     tried = [_tried(sample, separator) for separator in separators]
     found = [layout for layout in tried if layout is not None]
     best = max(found, key=lambda layout: layout[2:], default=None)
@@ -120,12 +122,15 @@ def _layout(lines: list[str], separators: list[str]) -> Layout:
 
 def _tried(sample: list[str], separator: str) -> Layout | None:
     """What reading with one separator gives; None where rows have one cell, or different numbers of them."""
-    rows = _rows(sample, separator)
+    try:
+        rows = _rows(sample, separator)
+    except TableError:
+        return None
     body = rows[1:] or rows
     width, count = Counter(map(len, body)).most_common(1)[0]
     if width < 2 or count < REGULAR_SHARE * len(body):
         return None
-    cells = [cell.strip() for row in body for cell in row]
+    cells = [cell.strip() for row in body for cell in row][:CELLS_LOOKED_AT]
     decimal = "," if separator != "," and _has_decimal_commas(cells) else "."
     share = sum(is_number(cell, decimal) for cell in cells) / len(cells)
     return Layout(separator, decimal, share, len(rows[0]) == width, width)
@@ -140,7 +145,10 @@ def _has_decimal_commas(cells: list[str]) -> bool:
 def _rows(lines: list[str], separator: str) -> list[list[str]]:
     if separator == " ":
         return [line.split() for line in lines]
-    rows = csv.reader(io.StringIO("\n".join(lines)), delimiter=separator)
+    try:
+        rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=separator))
+    except csv.Error as error:  # a cell without end, most likely
+        raise TableError(f"FILE must have cells of moderate length, got one that is not: {error}.") from error
     return [row for row in rows if any(cell.strip() for cell in row)] or [[]]
 
 
