@@ -12,7 +12,7 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sknomad import NOMAD, MultiLayerNOMAD, SoftPoint, datasets
+from sknomad import NOMAD, CertifiedKMeans, MultiLayerNOMAD, SoftPoint, datasets
 from sknomad._numerics.arrays import CAN_DISPATCH
 from sknomad.solvers import ADMM, SOLVERS, configured
 
@@ -161,6 +161,16 @@ def test_pipelines_frames_and_names():
 def test_bad_options_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         NOMAD(K=2, **parameters).fit(datasets.ring(10)[0])
+
+
+@pytest.mark.parametrize("model", [NOMAD(2), MultiLayerNOMAD([2]), CertifiedKMeans(2)])
+def test_columns_of_frames_are_named_in_errors(model):
+    frame = pytest.importorskip("pandas").DataFrame
+    table = {"length": [1.0, 2, 3], "kind": ["a", "b", "c"], "place": ["x", "y", "x"], "mass": [1.0, np.nan, 3]}
+    with pytest.raises(ValueError, match="in the columns 'kind', 'place'"):
+        model.fit(frame(table))
+    with pytest.raises(ValueError, match="row 1, column 'mass'"):
+        model.fit(frame(table).drop(columns=["kind", "place"]))
 
 
 def test_score_chooses_a_neighbourhood(rng):

@@ -21,6 +21,7 @@ from .._numerics.exact_input import check_exact
 from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
+from .._program.inputs import column_names, refuse_text
 from .._program.problem import KMeansSDP
 from .._solving.advice import for_a_bound, for_a_smaller_gap, how_it_ended
 from .._solving.budget import Budget
@@ -235,11 +236,15 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
     def _validated(self, X: Data, *, reset: bool) -> Table:
         # Two points make a problem; one is enough to be told where it belongs.
-        table: Table = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, reset=reset,
-            ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
-        )  # fmt: skip
-        check_finite(table, "X")
+        try:
+            table: Table = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=reset,
+                ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
+            )  # fmt: skip
+        except (TypeError, ValueError):
+            refuse_text(X)
+            raise
+        check_finite(table, "X", column_names(X))
         if reset:  # centres are in the units of X: what cannot be represented there is refused
             check_exact(X, table, "X")
         return table
