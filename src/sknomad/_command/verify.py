@@ -58,7 +58,8 @@ def describe(result: Verification, rows: int) -> str:
 def _verdict(result: Verification) -> str:
     proven = result.proven
     if not result.holds:
-        return f"does not hold: {result.reason}" if result.same_data else f"does not hold: other data; {result.reason}"
+        reason = result.reason.partition(";")[0]  # what follows is about weights, which a command has none of
+        return f"does not hold: {reason}" if result.same_data else f"does not hold: other data; {reason}"
     if result.claim == "kmeans":
         return f"holds: no clustering into {result.K:g} groups has an inertia below {_text(proven['lower_bound'])}"
     return f"holds: {_text(proven['lower'])} <= optimum <= {_text(proven['upper'])}"

@@ -216,9 +216,11 @@ def _of_other_data(archive: Archive, gram: Gram, grade: str | None) -> Verificat
     """Nothing is proven of data that have another number of points, or points that are equal where others are."""
     name, claim, grade, claimed = _claims(archive.header, grade)
     n, K = int(archive.header["n"]), float(archive.header["K"])
-    reason = f"the certificate speaks of {n} points and the data have {gram.n}"
-    if n == gram.n:
-        reason = "the data have other points that are equal, or the certificate was made with sample_weight"
+    reason = "the data have other points that are equal"
+    if n != gram.n:
+        reason = f"the certificate speaks of {n} points and the data have {gram.n}"
+    if "roots" in archive.arrays:  # of equal points, or of points with weights
+        reason += "; if it was made with sample_weight, pass the same"
     return Verification(name, K, n, gram.n, grade, claimed, claim.unknown, False, False, reason)
 
 
