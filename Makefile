@@ -34,7 +34,7 @@ oldest:
 
 # The site, with its gallery, in docs/_build/html; nothing is fetched, and warnings are errors.
 docs: $(VENV)/.installed-docs
-	$(TEST_ENV) $(BIN)/python -m sphinx -W --keep-going -b html docs docs/_build/html
+	$(TEST_ENV) $(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 
 # All read the MNIST files under $$SKNOMAD_DATA. The first takes just under 20 minutes on 2 cores.
 bench: $(VENV)/.installed-dev

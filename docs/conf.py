@@ -3,8 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import sknomad
+
+if TYPE_CHECKING:
+    from sphinx.application import Sphinx
 
 # The gallery computes in the documentation's own process; one thread makes its pictures the same everywhere.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -47,3 +53,17 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_show_sphinx = False
 html_copy_source = False
+
+
+def setup(app: Sphinx) -> None:
+    """Have the first page read with all pages in it."""
+    app.connect("source-read", _list_other_pages)
+
+
+def _list_other_pages(app: Sphinx, page: str, source: list[str]) -> None:
+    """Pages that the first page does not list come last, so that none is out of reach."""
+    if page != "index":
+        return
+    listed = re.findall(r"^[\w/]+$", source[0], re.MULTILINE)
+    others = sorted(path.stem for path in Path(app.srcdir).glob("*.md") if path.stem not in {*listed, "index"})
+    source[0] = source[0].replace("\nchangelog\n", "\n" + "".join(f"{name}\n" for name in [*others, "changelog"]))
