@@ -39,7 +39,7 @@ def test_search_and_bounds_in_one_bar_that_never_goes_back(capsys, terminal, mak
     assert lengths == sorted(lengths)
     assert texts[0].startswith("search for K: 1 of 4")
     assert any(text.startswith("search for K: 4 of 4") for text in texts)
-    assert any(re.search(r"[\d.]+ <= optimum <= [\d.]+, gap \S+ of 1e-03", text) for text in texts)
+    assert any(re.search(r"[\d.]+ <= optimum <= [\d.]+, gap \S+ \(goal 1e-03\)", text) for text in texts)
     assert not any("inf" in text for text in texts)
     assert bar.search_steps >= 4 * 50
     # The step that proves the gap ends the run before anybody is told of it.

@@ -141,4 +141,4 @@ class SolveBar(ProgressBar):
         if not math.isfinite(progress.gap):
             return f"K = {progress.K:.3g}: no bound yet, step {progress.iteration}, {self.seconds:.0f} s"
         bounds = f"{progress.lower:.6g} <= {self.bounded} <= {progress.upper:.6g}"
-        return f"K = {progress.K:.3g}: {bounds}, gap {progress.gap:.1e} of {progress.tol:.0e}, {self.seconds:.0f} s"
+        return f"K = {progress.K:.3g}: {bounds}, gap {progress.gap:.1e} (goal {progress.tol:.0e}), {self.seconds:.0f} s"

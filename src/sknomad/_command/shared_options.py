@@ -59,7 +59,9 @@ def add_table(command: argparse.ArgumentParser) -> None:
 def add_resources(command: argparse.ArgumentParser) -> argparse._ArgumentGroup:
     """How much memory and how many threads a command may take; the group, for more limits."""
     limits = command.add_argument_group("limits")
-    limits.add_argument("--max-memory", type=_bytes, metavar="SIZE", help="most memory to take, such as 4G")
+    limits.add_argument(
+        "--max-memory", type=_bytes, metavar="SIZE", help="refuse what is forecast to take more, such as 4G"
+    )
     limits.add_argument("--threads", type=_at_least_one, metavar="N", help="most threads of the linear algebra")
     return limits
 
