@@ -9,7 +9,7 @@ SECONDS ?= 600
 # Two test processes share the machine, so each keeps to one BLAS thread.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint slow fuzz oldest bench bench-long bench-gpu bench-peers clean
+.PHONY: demo test lint slow fuzz oldest docs bench bench-long bench-gpu bench-peers clean
 
 demo: $(VENV)/.installed-demo
 	$(BIN)/sknomad demo --out demo --overwrite
@@ -31,6 +31,10 @@ oldest:
 		'numpy==1.26.*' 'scipy==1.12.*' 'scikit-learn==1.6.*' 'array-api-compat==1.9.*'
 	$(TEST_ENV) $(VENV)-oldest/bin/python -m pytest -m "not slow and not gpu" \
 		tests/estimators/test_nomad.py tests/estimators/test_multilayer.py tests/kmeans/test_kmeans_estimator.py tests/manifolds/test_linkage.py tests/program/test_duplicates.py
+
+# The site, with its gallery, in docs/_build/html; nothing is fetched, and warnings are errors.
+docs: $(VENV)/.installed-docs
+	$(TEST_ENV) $(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 
 # All read the MNIST files under $$SKNOMAD_DATA. The first takes just under 20 minutes on 2 cores.
 bench: $(VENV)/.installed-dev
@@ -77,9 +81,14 @@ $(VENV)/.installed-dev: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[dev]'
 	@touch $@
 
+$(VENV)/.installed-docs: pyproject.toml constraints.txt | $(BIN)/python
+	$(INSTALL) --editable '.[docs]'
+	@touch $@
+
 $(VENV)/.installed-bench: pyproject.toml constraints.txt | $(BIN)/python
 	$(INSTALL) --editable '.[bench]'
 	@touch $@
 
 clean:
-	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis
+	rm -rf $(VENV) $(VENV)-oldest demo .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis \
+		docs/_build docs/gallery docs/generated

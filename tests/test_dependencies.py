@@ -20,7 +20,7 @@ LOADED_BY_OTHERS = {"clarabel", "scs"}
 # Names that type checkers alone import; mypy brings them.
 FOR_TYPE_CHECKERS = {"typing_extensions"}
 # Extras for those who work on this library; nothing in it may need them.
-FOR_DEVELOPERS = {"bench", "test", "dev"}
+FOR_DEVELOPERS = {"bench", "test", "docs", "dev"}
 
 
 def modules_of(requirements):
@@ -74,8 +74,14 @@ def test_what_is_declared_is_imported():
 
 def test_doctor_looks_for_what_is_declared():
     assert modules_of(doctor.NEEDED) == NEEDED
-    for package, extra in doctor.EXTRAS.items():
+    for package, (extra, _) in doctor.EXTRAS.items():
         assert modules_of([package]) <= EXTRAS[extra]
+
+
+def test_hooks_use_the_ruff_of_the_constraints():
+    pinned = re.search(r"^ruff==(\S+)$", (ROOT / "constraints.txt").read_text(encoding="utf-8"), re.MULTILINE).group(1)
+    hooks = re.findall(r'"ruff==([^"]+)"', (ROOT / ".pre-commit-config.yaml").read_text(encoding="utf-8"))
+    assert set(hooks) == {pinned}
 
 
 @pytest.mark.parametrize(("code", "names"), [

@@ -1,77 +1,30 @@
-"""sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is."""
+"""sknomad: separate and unroll the manifolds hidden in data, with a proof of how good the answer is.
 
-from ._algorithms.completely_positive import (
-    CPRankProfile,
-    circulance_factor,
-    cp_rank_profile,
-    diagonal_dominance_factor,
-)
-from ._algorithms.frank_wolfe import ConditionalGradientResult, conditional_gradient
-from ._algorithms.symmetric_nmf import SymmetricNMF, symmetric_nmf
-from ._certificate.certificate import Certificate, CertificateError
-from ._certificate.certify import certify
-from ._certificate.iterate import Iterate
-from ._certificate.lower import repair
-from ._certificate.upper import upper_bound
-from ._estimators.multilayer import Layer, MultiLayerNOMAD
-from ._estimators.nomad import NOMAD
-from ._files.archive import FormatError
-from ._files.models import load
-from ._kmeans.clustering import assignment_matrix, lloyd_iterate
-from ._kmeans.estimator import CertifiedKMeans
-from ._kmeans.inertia import inertia_bound, kmeans_objective
-from ._kmeans.proof import KMeansCertificate, certify_kmeans
-from ._manifolds.path import NOMADPath, nomad_path
-from ._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
-from ._points.mixed import MixedPoint
-from ._program.gram import Gram
-from ._program.problem import KMeansSDP
-from ._solving.certificate_file import Verification, verify_certificate
-from ._solving.run_state import Progress
-from ._solving.solution import Solution, Status
-from ._solving.solve import solve
+All names are loaded with the first that is used, so that ``sknomad --help`` answers at once.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
 from ._version import __version__ as __version__
 
-__all__ = [
-    "NOMAD",
-    "CPRankProfile",
-    "Certificate",
-    "CertificateError",
-    "CertifiedKMeans",
-    "ConditionalGradientResult",
-    "DensePoint",
-    "FactorPoint",
-    "FormatError",
-    "Gram",
-    "Iterate",
-    "KMeansCertificate",
-    "KMeansSDP",
-    "Layer",
-    "MixedPoint",
-    "MultiLayerNOMAD",
-    "NOMADPath",
-    "Progress",
-    "SoftPoint",
-    "Solution",
-    "SpectralPoint",
-    "Status",
-    "SymmetricNMF",
-    "Verification",
-    "assignment_matrix",
-    "certify",
-    "certify_kmeans",
-    "circulance_factor",
-    "conditional_gradient",
-    "cp_rank_profile",
-    "diagonal_dominance_factor",
-    "inertia_bound",
-    "kmeans_objective",
-    "lloyd_iterate",
-    "load",
-    "nomad_path",
-    "repair",
-    "solve",
-    "symmetric_nmf",
-    "upper_bound",
-    "verify_certificate",
-]
+if TYPE_CHECKING:
+    from ._public import *  # noqa: F403
+
+MODULES = ("cli", "datasets", "metrics", "plot", "reproduce", "ring", "sc", "solvers")
+
+
+def __getattr__(name: str) -> object:
+    """A public name or module, loaded when it is first asked for."""
+    if name in MODULES:
+        return import_module(f"{__name__}.{name}")
+    if not name.startswith("_") or name == "__all__":
+        public = import_module(f"{__name__}._public")
+        globals().update({each: getattr(public, each) for each in (*public.__all__, "__all__")})
+    if name not in globals():
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return globals()[name]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *import_module(f"{__name__}._public").__all__, *MODULES})

@@ -9,20 +9,11 @@ import sys
 import numpy as np
 import pytest
 
-from sknomad import cli
+from running import run
 from sknomad._command.command import as_json, printable
 
 ESCAPES = "\x1b[31mred\x1b[0m\x07\x08\u202eevil\u2066\r\x9b2J\u2028"
 QUOTED = f'"{ESCAPES}"'
-
-
-def run(capsys, *arguments):
-    try:
-        code = cli.main([str(argument) for argument in arguments])
-    except SystemExit as stop:
-        code = stop.code
-    out, err = capsys.readouterr()
-    return code, out, err
 
 
 def assert_harmless(*texts):

@@ -1,15 +1,18 @@
 """What a fit can be told: warm starts, callbacks, devices, seeds, array libraries, names of columns."""
 
 import importlib.util
+import warnings
 
 import numpy as np
 import pytest
 import sklearn
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.model_selection import GridSearchCV
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from sknomad import NOMAD, SoftPoint, datasets
+from sknomad import NOMAD, CertifiedKMeans, MultiLayerNOMAD, SoftPoint, datasets
 from sknomad._numerics.arrays import CAN_DISPATCH
 from sknomad.solvers import ADMM, SOLVERS, configured
 
@@ -158,3 +161,36 @@ def test_pipelines_frames_and_names():
 def test_bad_options_are_named(parameters, message):
     with pytest.raises(ValueError, match=message):
         NOMAD(K=2, **parameters).fit(datasets.ring(10)[0])
+
+
+@pytest.mark.parametrize("model", [NOMAD(2), MultiLayerNOMAD([2]), CertifiedKMeans(2)])
+def test_columns_of_frames_are_named_in_errors(model):
+    frame = pytest.importorskip("pandas").DataFrame
+    table = {"length": [1.0, 2, 3], "kind": ["a", "b", "c"], "place": ["x", "y", "x"], "mass": [1.0, np.nan, 3]}
+    with pytest.raises(ValueError, match="in the columns 'kind', 'place'"):
+        model.fit(frame(table))
+    with pytest.raises(ValueError, match="row 1, column 'mass'"):
+        model.fit(frame(table).drop(columns=["kind", "place"]))
+
+
+def test_score_chooses_a_neighbourhood(rng):
+    X = datasets.ring(90)[0] + 0.1 * rng.standard_normal((90, 2))
+    search = GridSearchCV(NOMAD(tol=1e-2), {"K": [2, 12, 60]}, cv=3).fit(X[rng.permutation(90)])
+    assert search.best_params_ == {"K": 12}  # K = 2 misses the curvature, K = 60 follows the noise
+    assert all(score < 0 for score in search.cv_results_["mean_test_score"])
+
+
+@pytest.mark.parametrize("make", [lambda: NOMAD(8), lambda: NOMAD(8, solver="soft"), lambda: MultiLayerNOMAD([8, 4])])
+def test_score_is_in_units_of_the_data(make):
+    X = datasets.ring(40)[0]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)  # soft assignments prove nothing
+        small, large = make().fit(X), make().fit(1000 * X + 1e6)
+    assert large.score(1000 * X + 1e6) == pytest.approx(1e6 * small.score(X), rel=0.1)
+    assert -0.2 < small.score(X) < 0
+
+
+def test_score_needs_points():
+    X = datasets.ring(20)[0]
+    with pytest.raises(ValueError, match="dense points"):
+        NOMAD(4, metric="precomputed").fit(X @ X.T).score(X @ X.T)

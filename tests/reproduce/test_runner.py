@@ -257,6 +257,7 @@ def test_the_same_arrays_give_the_same_picture(tmp_path, experiments):
 
 
 @pytest.mark.slow
+@pytest.mark.skipif(os.name == "nt", reason="POSIX signals")
 def test_interrupt_from_the_keyboard(tmp_path):
     """Ctrl-C in the middle of a solve ends the run with what is finished, and exit code 130."""
     command = [sys.executable, "-m", "sknomad", "reproduce", "moons", "multilayer", "--out", str(tmp_path / "out")]

@@ -233,7 +233,7 @@ def test_command(tmp_path, capsys):
     assert summary["grade"] == "verified"
     assert summary["proven"]["lower_bound"] == pytest.approx(summary["claimed"]["lower_bound"], rel=1e-8)
     assert cli.main(["verify", str(cert), str(short)]) == 3
-    assert "100 points, others than those" in capsys.readouterr().out
+    assert "other data than those it was made for: 100 points" in capsys.readouterr().out
     with_header(cert, lambda header: header["claimed"].update(lower_bound=88.0))
     assert cli.main(["verify", str(cert), str(data)]) == 3
     assert "does not hold" in capsys.readouterr().out

@@ -5,20 +5,34 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import sys
 from collections.abc import Mapping
-from typing import TypeAlias
-
-# Where a command enters itself, its options and the function that runs it.
-Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
 # Exit codes: all is proven (or done), an error, finished without the proof asked for, and interrupted.
 DONE, FAILED, NOT_PROVEN, INTERRUPTED = 0, 1, 3, 130
 
 
+RED, YELLOW = "31", "33"
+
+
 def say(text: str) -> None:
     """Write a line to standard error, where everything goes that is not a result."""
     print(printable(text), file=sys.stderr)
+
+
+def tell(options: argparse.Namespace, text: str) -> None:
+    """Say something that is good to know, unless the user wants to hear errors only."""
+    if not options.quiet:
+        say(text)
+
+
+def say_coloured(prefix: str, colour: str, text: str) -> None:
+    """Say something with a prefix in colour, on a terminal whose user has nothing against it (``NO_COLOR``)."""
+    has_colours = os.name != "nt" or "WT_SESSION" in os.environ
+    if has_colours and sys.stderr.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb":
+        prefix = f"\x1b[{colour}m{prefix}\x1b[0m"
+    print(f"{prefix} {printable(text)}", file=sys.stderr)
 
 
 def show(result: str) -> None:

@@ -9,26 +9,29 @@ from dataclasses import asdict, dataclass
 
 from .._numerics.memory import free_memory, total_memory
 from .._version import __version__, installed_version
-from .command import DONE, Commands, as_json, show
+from .command import DONE, as_json, show
 
 NEEDED = ("numpy", "scipy", "scikit-learn", "array-api-compat", "psutil", "threadpoolctl")
+# By package: the extra that brings it, and what for.
 EXTRAS = {
-    "matplotlib": "plot",
-    "torch": "gpu",
-    "cvxpy": "reference",
-    "jinja2": "report",
-    "pooch": "data",
+    "matplotlib": ("plot", "figures"),
+    "torch": ("gpu", "GPUs"),
+    "cvxpy": ("reference", "other solvers"),
+    "clarabel": ("reference", "other solvers"),
+    "scs": ("reference", "other solvers"),
+    "jinja2": ("report", "pages to read"),
+    "pooch": ("data", "downloads of data sets"),
+    "pillow": ("data", "images"),
+    "pyarrow": ("files", "Parquet files"),
+    "anndata": ("sc", "single cells, h5ad files"),
+    "pandas": ("sc", "single cells"),
+    "umap-learn": ("peers", "comparisons"),
+    "pacmap": ("peers", "comparisons"),
 }
 
 
-def add_doctor(commands: Commands) -> None:
-    """Enter the command ``doctor``."""
-    doctor = commands.add_parser("doctor", help="versions, BLAS and memory", description="What there is to work with.")
-    doctor.set_defaults(run=_doctor)
-    doctor.add_argument("--json", action="store_true", help="print JSON")
-
-
-def _doctor(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
     facts = examine()
     show(as_json(asdict(facts)) if options.json else describe(facts))
     return DONE
@@ -66,12 +69,19 @@ def describe(facts: Facts) -> str:
     """The facts of `examine`, a line each, with what to install for what is missing."""
     lines = [f"{'sknomad':<18}{facts.sknomad}", f"{'python':<18}{facts.python} on {facts.platform}"]
     for name, found in facts.packages.items():
-        missing = f"not installed: pip install 'sknomad[{EXTRAS[name]}]'" if name in EXTRAS else "MISSING"
-        lines.append(f"{name:<18}{found or missing}")
+        lines.append(f"{name:<18}{found or _remedy(name)}")
     lines += [f"{'BLAS':<18}{library}" for library in facts.linear_algebra]
     lines.append(f"{'processors':<18}{facts.processors}")
     lines.append(f"{'memory':<18}{facts.memory_free_gib} GiB free of {facts.memory_gib} GiB")
     return "\n".join(lines)
+
+
+def _remedy(package: str) -> str:
+    """What to do about a package that is not there."""
+    if package not in EXTRAS:
+        return "MISSING: pip install sknomad"
+    extra, purpose = EXTRAS[package]
+    return f"not installed; for {purpose}: pip install 'sknomad[{extra}]'"
 
 
 def _processors() -> int:

@@ -1,22 +1,32 @@
-"""The parser of ``sknomad``, and what happens to warnings, errors and interrupts of its commands."""
+"""``sknomad``: finds the command, and what happens to its warnings, errors and interrupts."""
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import os
+import re
 import sys
 import warnings
 from collections.abc import Sequence
-from typing import NoReturn, TextIO
+from importlib import import_module
+from typing import TextIO
 
 from .._numerics.ieee import UnsoundArithmeticError
-from .._version import __version__
-from .command import DONE, FAILED, INTERRUPTED, printable, say
-from .doctor import add_doctor
-from .fit import add_demo, add_fit
-from .reproduce import add_reproduce
-from .verify import add_verify
+from .command import DONE, FAILED, INTERRUPTED, RED, YELLOW, say, say_coloured
+from .parser import make_parser
+
+# What messages call options, and what they are called here.
+IN_PYTHON = {
+    r"\bcuts=True\b": "--cuts",
+    r"\bPass sample_weight=\S+": "Leave equal rows as they were",
+    r"\bmax_seconds\b": "--max-seconds",
+    r"\ballow_single_cluster=False\b": "--several",
+    r"\bn_clusters\b": "-k",
+    r"\bsolver=\"(\w+)\"": r"--solver \1",
+    r"\btol=": "--tol ",
+}
 
 # What is said in one sentence; anything else is a defect, and shows where it comes from.
 REFUSALS = (ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError, UnsoundArithmeticError)
@@ -50,23 +60,41 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except BrokenPipeError:
         _write_no_more()
         return DONE
+    except OSError as error:  # of a disk that is full, most likely
+        with contextlib.suppress(OSError):
+            say_coloured("sknomad: error:", RED, f"standard output could not be written: {error.strerror or error}.")
+        _write_no_more()
+        return FAILED
 
 
 def _run(arguments: Sequence[str] | None) -> int:
-    options = _parser().parse_args(arguments)
+    for stream in (sys.stdout, sys.stderr):  # names of files and columns may have letters that a terminal has not
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    options = make_parser().parse_args(arguments)
     try:
         with warnings.catch_warnings():
-            warnings.showwarning = _show_warning
-            warnings.simplefilter("always")
-            return int(options.run(options))
+            _hear_warnings(options)
+            command = import_module(f".{options.command}", __package__)
+            return int(command.run(options))
     except BrokenPipeError:
         raise
     except REFUSALS as error:
-        say(f"sknomad: error: {_one_line(error)}")
+        say_coloured("sknomad: error:", RED, _one_line(error))
         return FAILED
     except KeyboardInterrupt:
-        say("sknomad: interrupted before there was a result; nothing was written.")
+        say("sknomad: interrupted before there was a result; nothing is left half-written.")
         return INTERRUPTED
+
+
+def _hear_warnings(options: argparse.Namespace) -> None:
+    """Show each warning in a line of its own, or none."""
+    if getattr(options, "quiet", False):
+        warnings.simplefilter("ignore")
+        return
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("always")
+    warnings.simplefilter("ignore", DeprecationWarning)  # addressed to programmers
 
 
 def _write_no_more() -> None:
@@ -78,26 +106,6 @@ def _write_no_more() -> None:
     os.close(nowhere)
 
 
-class _Parser(argparse.ArgumentParser):
-    """A parser that repeats nothing in its messages that could be a command to a terminal."""
-
-    def error(self, message: str) -> NoReturn:
-        super().error(printable(message))
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser: argparse.ArgumentParser = _Parser(
-        prog="sknomad",
-        description="Separate and unroll the manifolds hidden in data, with a proof of how good the answer is.",
-        epilog="Exit codes: 0 certified, 1 error, 2 usage, 3 finished without reaching the tolerance, 130 interrupted.",
-    )
-    parser.add_argument("--version", action="version", version=f"sknomad {__version__}")
-    commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
-    for add_command in (add_fit, add_demo, add_doctor, add_verify, add_reproduce):
-        add_command(commands)
-    return parser
-
-
 def _show_warning(
     message: Warning | str,
     category: type[Warning],
@@ -106,8 +114,12 @@ def _show_warning(
     file: TextIO | None = None,
     line: str | None = None,
 ) -> None:
-    say(f"sknomad: warning: {_one_line(message)}")
+    say_coloured("sknomad: warning:", YELLOW, _one_line(message))
 
 
 def _one_line(message: object) -> str:
-    return " ".join(str(message).split())
+    """A message as one line, with the options of the command where it speaks of those of Python."""
+    text = " ".join(str(message).split())
+    for in_python, here in IN_PYTHON.items():
+        text = re.sub(in_python, here, text)
+    return text

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import math
+import os
+import shutil
 import sys
+import time
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
-from .. import Progress
+if TYPE_CHECKING:
+    from .. import Progress
 
-ERASE_LINE = "\r\x1b[K"
+# Older consoles of Windows know no escape sequences, and are written over with blanks.
+ERASE_LINE = "\r\x1b[K" if os.name != "nt" else "\r" + 79 * " " + "\r"
+# Seconds between two drawings.
+REFRESH = 0.1
+# The share of the bar that the search for K takes, its looks, and the steps of each at least, then per K.
+SEARCH_SHARE, LOOKS, LOOK_STEPS, LOOK_STEPS_PER_K = 0.4, 4, 50, 2
 
 
 class ProgressBar:
@@ -19,11 +28,13 @@ class ProgressBar:
     ----------
     width : int
         Characters of the bar.
+    quiet : bool, default=False
+        Whether to draw nothing, terminal or not.
     """
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, width: int, *, quiet: bool = False) -> None:
         self.width = width
-        self.is_shown = sys.stderr.isatty()
+        self.is_shown = sys.stderr.isatty() and not quiet and os.environ.get("TERM") != "dumb"
 
     def __enter__(self) -> Self:
         return self
@@ -34,9 +45,10 @@ class ProgressBar:
         self.erase()
 
     def draw(self, share: float, text: str) -> None:
-        """Show that a share of the whole is done."""
+        """Show that a share of the whole is done, on one line however narrow the terminal."""
         if self.is_shown:
-            filled = int(self.width * share)
+            filled = int(self.width * min(max(share, 0.0), 1.0))
+            text = text[: max(shutil.get_terminal_size().columns - self.width - 2, 0)]
             sys.stderr.write(f"{ERASE_LINE}{'━' * filled}{'╌' * (self.width - filled)} {text}")
             sys.stderr.flush()
 
@@ -46,25 +58,87 @@ class ProgressBar:
             sys.stderr.write(ERASE_LINE)
 
 
-class GapBar(ProgressBar):
-    """How far the proven gap of one solve has closed."""
+class SolveBar(ProgressBar):
+    """One bar from the search for ``K`` to the proof, which never goes back; and the count of all steps.
 
-    def __init__(self) -> None:
-        super().__init__(width=30)
-        self.first_gap: float | None = None
+    Parameters
+    ----------
+    quiet : bool
+        Whether to draw nothing.
+    n_solves : int, optional
+        How many programs will be solved, if known.
+    bounded : str, default="optimum"
+        What the bounds are bounds of.
+    """
+
+    def __init__(self, *, quiet: bool, n_solves: int | None = None, bounded: str = "optimum") -> None:
+        super().__init__(width=24, quiet=quiet)
+        self.n_solves, self.bounded = n_solves, bounded
+        self.began = self.drawn = time.monotonic()
+        self.search_steps = self.solve_steps = 0
+        self.search_seconds = 0.0
+        self._n_searched = self._n_solved = 0  # programs begun
+        self._last: Progress | None = None
+        self._first_gap = math.inf  # of the current program
+        self._share = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Since the beginning."""
+        return time.monotonic() - self.began
 
     def update(self, progress: Progress) -> None:
-        """Show where the solve stands; the callback of `solve`."""
-        gap, tol = progress.gap, progress.tol
-        proven = f"gap {gap:.1e}" if math.isfinite(gap) else "no bound yet"
-        text = f"{proven}, goal {tol:.0e}  step {progress.iteration}, {progress.seconds:.0f} s"
-        self.draw(self._share(gap, tol), text)
+        """Take note of a step, and show it now and then; the callback of `solve`."""
+        is_new = self._is_new(progress)
+        self._last = progress
+        if math.isinf(progress.tol):
+            self.search_steps += 1
+            self._n_searched += is_new
+            self.search_seconds = self.seconds
+        else:
+            self.solve_steps += 1
+            self._n_solved += is_new
+        if is_new or math.isinf(self._first_gap):
+            self._first_gap = progress.gap
+        self._share = max(self._share, self._share_of(progress))
+        if is_new or time.monotonic() - self.drawn >= REFRESH:
+            self.drawn = time.monotonic()
+            self.draw(self._share, self._text(progress))
 
-    def _share(self, gap: float, tol: float) -> float:
-        """Progress on the logarithmic scale, on which gaps shrink evenly."""
+    def erase(self) -> None:
+        """Show that all is done, and leave an empty line."""
+        self.draw(1.0, f"{self.seconds:.0f} s")
+        super().erase()
+
+    def _is_new(self, progress: Progress) -> bool:
+        last = self._last
+        return last is None or progress.iteration <= last.iteration or progress.K != last.K
+
+    def _share_of(self, progress: Progress) -> float:
+        if math.isinf(progress.tol):
+            steps = max(LOOK_STEPS, LOOK_STEPS_PER_K * progress.K)
+            done = self._n_searched - 1 + min(progress.iteration / steps, 1.0)
+            return SEARCH_SHARE * min(done / LOOKS, 1.0)
+        begun = SEARCH_SHARE if self._n_searched else 0.0
+        if self.n_solves is not None:
+            return begun + (1 - begun) * (self._n_solved - 1 + self._gap_share(progress)) / self.n_solves
+        # Of an unknown number of programs each takes half of what the last one left.
+        left = (1 - begun) * 0.5 ** (self._n_solved - 1)
+        return 1 - left + left / 2 * self._gap_share(progress)
+
+    def _gap_share(self, progress: Progress) -> float:
+        """How far a gap has closed, on the logarithmic scale, on which gaps shrink evenly."""
+        gap, tol, first = progress.gap, progress.tol, self._first_gap
         if not math.isfinite(gap):
             return 0.0
-        self.first_gap = self.first_gap or gap
-        if gap <= tol or self.first_gap <= tol or tol <= 0:
+        if gap <= tol or first <= tol or tol <= 0:
             return float(gap <= tol)
-        return max(0.0, math.log(self.first_gap / gap) / math.log(self.first_gap / tol))
+        return max(0.0, math.log(first / gap) / math.log(first / tol))
+
+    def _text(self, progress: Progress) -> str:
+        if math.isinf(progress.tol):
+            return f"search for K: {self._n_searched} of {LOOKS}, K = {progress.K:.3g}, {self.seconds:.0f} s"
+        if not math.isfinite(progress.gap):
+            return f"K = {progress.K:.3g}: no bound yet, step {progress.iteration}, {self.seconds:.0f} s"
+        bounds = f"{progress.lower:.6g} <= {self.bounded} <= {progress.upper:.6g}"
+        return f"K = {progress.K:.3g}: {bounds}, gap {progress.gap:.1e} (goal {progress.tol:.0e}), {self.seconds:.0f} s"

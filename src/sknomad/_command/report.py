@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import math
-import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.util import find_spec
 from pathlib import Path
-from typing import NotRequired, TypedDict, cast
+from typing import Any, NotRequired, TypedDict, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +14,9 @@ from sklearn.metrics import adjusted_rand_score
 from .. import NOMAD
 from .._files.atomic import folder_written_whole
 from .command import as_json
+from .places import check_out
+from .progress_bar import SolveBar
+from .tables import csv_text
 
 
 class Summary(TypedDict):
@@ -31,13 +33,17 @@ class Summary(TypedDict):
     grade: str
     unit: float
     iterations: int
-    seconds: float
+    search_iterations: int
+    seconds: float  # of all of the fit
+    search_seconds: float  # of the search for K
     n_manifolds: int
     manifold_sizes: list[int]
-    adjusted_rand_index: NotRequired[float]  # where true labels were given
+    confidence: NotRequired[float]  # where K was sought
+    adjusted_rand_index: NotRequired[float]  # where true labels were given, those of the first column
+    adjusted_rand_indices: NotRequired[dict[str, float]]  # by column
 
 
-def summarise(model: NOMAD, truth: NDArray[np.int64] | NDArray[np.str_] | None = None) -> Summary:
+def summarise(model: NOMAD, labels: Mapping[str, NDArray[Any]], bar: SolveBar) -> Summary:
     """The result of a fit, compared with true labels where they are given."""
     proof, solution = model.certificate_, model.solution_
     sizes = np.bincount(model.labels_)
@@ -46,79 +52,109 @@ def summarise(model: NOMAD, truth: NDArray[np.int64] | NDArray[np.str_] | None =
         "n_features": int(model.n_features_in_),
         "K": model.K_,
         "status": solution.status.name.lower(),
-        "lower": _finite(proof.lower),
-        "upper": _finite(proof.upper),
-        "gap": _finite(proof.gap),
+        "lower": finite(proof.lower),
+        "upper": finite(proof.upper),
+        "gap": finite(proof.gap),
         "tol": float(model.tol),
         "grade": proof.grade,
         "unit": solution.problem.gram.unit,
         "iterations": model.n_iter_,
-        "seconds": round(solution.seconds, 3),
+        "search_iterations": bar.search_steps,
+        "seconds": round(bar.seconds, 3),
+        "search_seconds": round(bar.search_seconds, 3),
         "n_manifolds": int(sizes.size),
         "manifold_sizes": sorted(map(int, sizes), reverse=True),
     }
-    if truth is not None:
-        summary["adjusted_rand_index"] = float(adjusted_rand_score(truth, model.labels_))
+    if np.isfinite(model.confidence_):
+        summary["confidence"] = round(float(model.confidence_), 3)
+    if labels:
+        scores = agreement(labels, model.labels_)
+        summary["adjusted_rand_index"], summary["adjusted_rand_indices"] = next(iter(scores.values())), scores
     return summary
 
 
 def describe(summary: Summary) -> str:
     """The summary in plain words."""
-    sizes = summary["manifold_sizes"]
-    shown = ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
     lines = [
         f"points        {summary['n_samples']} in {summary['n_features']} dimensions, K = {summary['K']:g}",
-        f"manifolds     {summary['n_manifolds']} (points: {shown})",
-        f"proven        {_number(summary['lower'])} <= optimum <= {_number(summary['upper'])}",
-        f"gap           {_number(summary['gap'])} (asked for {summary['tol']:g}, grade {summary['grade']})",
-        f"work          {summary['iterations']} iterations, {summary['seconds']:.1f} s, {summary['status']}",
+        f"manifolds     {summary['n_manifolds']} (points: {listed_sizes(summary['manifold_sizes'])})",
+        *described_agreement(summary.get("adjusted_rand_indices", {})),
+        f"proven        {number(summary['lower'])} <= optimum <= {number(summary['upper'])}",
+        f"gap           {number(summary['gap'])} (asked for {summary['tol']:g}, grade {summary['grade']})",
+        f"work          {described_work(summary)}, {summary['status']}",
     ]
-    if "adjusted_rand_index" in summary:
-        lines.insert(2, f"given labels  adjusted Rand index {summary['adjusted_rand_index']:.3f}")
+    if "confidence" in summary:
+        lines[1] += f", confidence {summary['confidence']:.2f}"
     return "\n".join(lines)
 
 
+def described_work(summary: Mapping[str, Any]) -> str:
+    """Steps and time of all of a fit, the search included."""
+    search = summary["search_iterations"]
+    steps = f"{summary['iterations']} iterations" + (f" and {search} in the search for K" if search else "")
+    share = f" ({summary['search_seconds']:.1f} s of it the search)" if search else ""
+    return f"{steps}, {summary['seconds']:.1f} s in all{share}"
+
+
+def described_agreement(scores: Mapping[str, float]) -> list[str]:
+    """A line for each column of known labels."""
+    name = "given labels  adjusted Rand index"
+    if len(scores) == 1:
+        return [f"{name} {next(iter(scores.values())):.3f}"]
+    return [f"{name} {score:.3f} with {column}" for column, score in scores.items()]
+
+
+def agreement(labels: Mapping[str, NDArray[Any]], found: NDArray[Any]) -> dict[str, float]:
+    """Adjusted Rand index of what was found with each column of known labels."""
+    return {name: float(adjusted_rand_score(known, found)) for name, known in labels.items()}
+
+
+def listed_sizes(sizes: list[int]) -> str:
+    """The largest of them."""
+    return ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
+
+
 def write_run(
-    out: Path, model: NOMAD, summary: Summary, X: NDArray[np.number], *, overwrite: bool = False
-) -> list[Path]:
-    """Write all files of a run into `out`, which appears complete or not at all; return their paths."""
-    check_out(out, overwrite=overwrite)
+    out: Path, model: NOMAD, summary: Summary, X: NDArray[np.number], rows: NDArray[np.int64], *, overwrite: bool
+) -> None:
+    """Write all files of a run into `out`, which appears complete or not at all."""
     writers: dict[str, Callable[[Path], None]] = {
-        "summary.json": lambda path: _write_text(path, as_json(summary)),
-        "summary.txt": lambda path: _write_text(path, describe(summary)),
-        "points.csv": lambda path: _write_points(path, model),
+        "summary.json": lambda path: write_text(path, as_json(summary)),
+        "summary.txt": lambda path: write_text(path, describe(summary)),
+        "points.csv": lambda path: _write_points(path, model, rows),
         "affinity.npz": lambda path: np.savez_compressed(path, Q=_affinity(model)),
     }
-    if _has_matplotlib():
+    if has_matplotlib():
         writers["overview.png"] = lambda path: _write_figure(path, model, X)
+    write_folder(out, writers, overwrite=overwrite)
+
+
+def write_folder(out: Path, writers: Mapping[str, Callable[[Path], None]], *, overwrite: bool) -> None:
+    """Write files, by name, into a folder that appears complete or not at all."""
+    check_out(out, overwrite=overwrite)
     with folder_written_whole(out) as folder:
         for name, write in writers.items():
             write(folder / name)
-    return [out / name for name in writers]
 
 
-def check_out(out: Path, *, overwrite: bool) -> None:
-    """Refuse a place that is a file or cannot be made, or a folder with something in it unless told to overwrite."""
-    if out.exists() and not out.is_dir():
-        raise ValueError(f"--out must be a folder, got the file {str(out)!r}. Name another place.")
-    if out.exists() and any(out.iterdir()) and not overwrite:
-        raise ValueError(f"--out must be a new or empty folder, got {str(out)!r}. Pass --overwrite to write into it.")
-    above = next(folder for folder in out.absolute().parents if os.path.lexists(folder))
-    if not above.is_dir() or not _may_write(out if out.exists() else above):
-        raise ValueError(f"--out must be a folder that may be written to, got {str(out)!r}. Name another place.")
+def write_text(path: Path, text: str) -> None:
+    """Write a text file that ends with a line end, the same on every system."""
+    path.write_text(text.rstrip("\n") + "\n", encoding="utf-8", newline="\n")
 
 
-def check_file_place(path: Path, option: str) -> None:
-    """Refuse a file that cannot be made, naming the option that asks for it."""
-    if path.is_dir():
-        raise ValueError(f"{option} must name a file, got the folder {str(path)!r}. Name a file in it.")
-    folder = path.absolute().parent
-    if not folder.is_dir() or not _may_write(folder):
-        raise ValueError(f"{option} must name a file in an existing folder that may be written to, got {str(path)!r}.")
+def has_matplotlib() -> bool:
+    """Whether figures can be drawn."""
+    return find_spec("matplotlib") is not None
 
 
-def _may_write(folder: Path) -> bool:
-    return os.access(folder, os.W_OK | os.X_OK)
+def finite(value: float) -> float | None:
+    """A number for JSON; None where it is not finite."""
+    return float(value) if np.isfinite(value) else None
+
+
+def number(value: float | None) -> str:
+    """A number for people."""
+    return "unknown" if value is None else f"{value:.8g}"
 
 
 def _affinity(model: NOMAD) -> NDArray[np.float64]:
@@ -126,16 +162,10 @@ def _affinity(model: NOMAD) -> NDArray[np.float64]:
     return cast("NDArray[np.float64]", model.affinity_)
 
 
-def _write_text(path: Path, text: str) -> None:
-    path.write_text(text + "\n", encoding="utf-8")
-
-
-def _write_points(path: Path, model: NOMAD) -> None:
-    names = ["row", "manifold", *(f"embedding_{j + 1}" for j in range(model.embedding_.shape[1]))]
-    lines = [",".join(names)]
-    for i, (label, coordinates) in enumerate(zip(model.labels_, model.embedding_, strict=True)):
-        lines.append(",".join([str(i), str(label), *(f"{c:.10g}" for c in coordinates)]))
-    _write_text(path, "\n".join(lines))
+def _write_points(path: Path, model: NOMAD, rows: NDArray[np.int64]) -> None:
+    columns = {"row": rows, "manifold": model.labels_, "order": model.order_}
+    columns |= {f"embedding_{j + 1}": column for j, column in enumerate(model.embedding_.T)}
+    write_text(path, csv_text(columns))
 
 
 def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:
@@ -145,17 +175,3 @@ def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:
     text = f"K = {model.K_:g}: {proof.lower:.6g} ≤ optimum ≤ {proof.upper:.6g}, proven gap {proof.gap:.1e}"
     figure = plot.overview(X, _affinity(model), model.labels_, model.embedding_, text, trace=model.solution_.trace)
     figure.savefig(path)
-
-
-def _has_matplotlib() -> bool:
-    from importlib.util import find_spec
-
-    return find_spec("matplotlib") is not None
-
-
-def _finite(number: float) -> float | None:
-    return float(number) if math.isfinite(number) else None
-
-
-def _number(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.8g}"

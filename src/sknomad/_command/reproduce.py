@@ -8,40 +8,22 @@ import threading
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Self
+from typing import Self, cast
 
 from .. import reproduce
 from ..reproduce.registry import check_names
 from ..reproduce.runner import Outcome, State, Step
 from ..reproduce.store import Report, read_report
-from .command import DONE, FAILED, INTERRUPTED, Commands, printable, say, show
+from .command import DONE, FAILED, INTERRUPTED, as_json, printable, say, show
 from .progress_bar import ERASE_LINE, ProgressBar
 
 VERDICTS = ("holds", "differs", "fails")  # in the order in which they are counted
 
 
-def add_reproduce(commands: Commands) -> None:
-    """Enter the command ``reproduce``."""
-    command = commands.add_parser(
-        "reproduce",
-        help="the paper's experiments, with a verdict on each claim",
-        description="Compute the paper's experiments again: figures, arrays, and whether each claim holds.",
-        epilog="An interrupted run goes on from what is done. Exit codes: 0 done, 1 an experiment failed or one that "
-        "was named could not run, 2 usage, 130 interrupted.",
-    )
-    command.set_defaults(run=_reproduce)
-    command.add_argument("names", nargs="*", metavar="NAME", help="experiments, see --list")
-    command.add_argument("--all", action="store_true", help="all but those that take a GPU or very long")
-    command.add_argument("--list", action="store_true", help="what there is")
-    command.add_argument("--quick", action="store_true", help="at reduced size, a few minutes in all")
-    command.add_argument("--out", type=Path, metavar="DIR", help="folder for the results")
-    command.add_argument("--device", default="auto", choices=["auto", "cpu", "cuda"], help="where to solve")
-    command.add_argument("--overwrite", action="store_true", help="compute again what is in the folder already")
-
-
-def _reproduce(options: argparse.Namespace) -> int:
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
     if options.list:
-        show(_listing())
+        show(as_json(_listed()) if options.json else _listing())
         return DONE
     if bool(options.names) == options.all:
         raise ValueError("reproduce must have names of experiments, or --all, or --list. Pass one of them.")
@@ -52,14 +34,14 @@ def _reproduce(options: argparse.Namespace) -> int:
         raise ValueError(f"--out must be a folder, got the file {str(options.out)!r}. Name another place.")
     names = None if options.all else options.names
     try:
-        with ExperimentsBar() as bar:
+        with ExperimentsBar(quiet=options.quiet) as bar:
             outcomes = reproduce.run_experiments(
                 names, options.out, options.quick, options.device, bar.update, overwrite=options.overwrite
             )
     except KeyboardInterrupt:
         say("sknomad: interrupted; what is finished is kept, and the same command goes on from there.")
         return INTERRUPTED
-    show(_summary(options.out, outcomes))
+    show(as_json(_facts(options.out, outcomes)) if options.json else _summary(options.out, outcomes))
     return _exit_code(outcomes, named=not options.all)
 
 
@@ -68,16 +50,43 @@ def _exit_code(outcomes: list[Outcome], named: bool) -> int:
     return FAILED if any(outcome.state in wrong for outcome in outcomes) else DONE
 
 
+def _listed() -> list[dict[str, object]]:
+    """Every experiment, with what it needs."""
+    experiments = {name: reproduce.load(name).EXPERIMENT for name in reproduce.EXPERIMENTS}
+    return [
+        {
+            "name": name,
+            "title": experiment.title,
+            "needs": [*experiment.data, *(["a GPU"] if experiment.needs_gpu else [])],
+            "only_when_named": experiment.only_when_named,
+        }
+        for name, experiment in experiments.items()
+    ]
+
+
 def _listing() -> str:
     lines = []
-    for name in reproduce.EXPERIMENTS:
-        experiment = reproduce.load(name).EXPERIMENT
-        needs = [*experiment.data, *(["a GPU"] if experiment.needs_gpu else [])]
-        remark = f"needs {', '.join(needs)}" if needs else ""
-        if experiment.only_when_named:
-            remark = f"{remark}; only when named".lstrip("; ")
-        lines.append(f"{name:<16}{experiment.title:<44}{remark}".rstrip())
+    for experiment in _listed():
+        needs = ", ".join(cast("list[str]", experiment["needs"]))
+        remarks = [f"needs {needs}" if needs else "", "only when named" if experiment["only_when_named"] else ""]
+        remark = "; ".join(filter(None, remarks))
+        lines.append(f"{experiment['name']:<16}{experiment['title']:<44}{remark}".rstrip())
     return "\n".join(lines)
+
+
+def _facts(out: Path, outcomes: list[Outcome]) -> dict[str, object]:
+    """What came of the experiments, ready for JSON."""
+    reports = {outcome.name: read_report(out / f"{outcome.name}.json") for outcome in outcomes}
+    experiments = [
+        {
+            "name": outcome.name,
+            "state": outcome.state.value,
+            "reason": outcome.reason,
+            "verdicts": dict(_verdicts(report)) if (report := reports[outcome.name]) is not None else {},
+        }
+        for outcome in outcomes
+    ]
+    return {"experiments": experiments, "page": str(out / "index.html")}
 
 
 def _summary(out: Path, outcomes: list[Outcome]) -> str:
@@ -108,8 +117,9 @@ class ExperimentsBar(ProgressBar):
 
     REFRESH = 0.5  # seconds between two drawings
 
-    def __init__(self) -> None:
-        super().__init__(width=24)
+    def __init__(self, *, quiet: bool = False) -> None:
+        super().__init__(width=24, quiet=quiet)
+        self.quiet = quiet
         self.step: Step | None = None
         self.began = self.started = time.monotonic()
         self.forecast_done = self.spent = 0.0  # forecast and real seconds of what was computed so far
@@ -142,6 +152,8 @@ class ExperimentsBar(ProgressBar):
             text += f": {' '.join(outcome.reason.split())}"
         elif outcome.state is State.COMPUTED:
             text += f" in {outcome.seconds:.1f} s, {_duration(self.seconds_left(step, 1.0))} left"
+        if self.quiet:
+            return
         sys.stderr.write((ERASE_LINE if self.is_shown else "") + printable(text) + "\n")
         sys.stderr.flush()
 

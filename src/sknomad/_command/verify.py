@@ -4,40 +4,22 @@ from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
 
-from .._certificate.upper import GRADES
-from .._program.inputs import METRICS
-from .._solving.certificate_file import Verification, verify_certificate
-from .command import DONE, NOT_PROVEN, Commands, as_json, show
-from .table_file import read_table
+from .. import Verification, verify_certificate
+from .command import DONE, NOT_PROVEN, as_json, show
+from .given_table import read_given
+from .shared_options import limited
 
+OTHER_DATA = "other data than those it was made for"
 WORDS = {"inertia": "inertia", "lower_bound": "lower bound", "lower": "lower", "upper": "upper"}
 
 
-def add_verify(commands: Commands) -> None:
-    """Enter the command ``verify``."""
-    verify = commands.add_parser(
-        "verify",
-        help="check somebody's certificate",
-        description="Compute from a certificate and the data what is proven, and compare with what is claimed.",
-        epilog="Exit codes: 0 everything claimed is proven, 1 no certificate or no data, 3 not proven.",
-    )
-    verify.add_argument("certificate", type=Path, metavar="CERT", help="file that certificate.save(path) wrote")
-    verify.add_argument("file", type=Path, metavar="DATA", help="csv, tsv, npy or npz; one point per row")
-    verify.add_argument("--metric", default="euclidean", choices=METRICS)
-    verify.add_argument("--header", action=argparse.BooleanOptionalAction, help="first row holds names (default: look)")
-    verify.add_argument("--label-column", metavar="NAME", help="name or number of a column that is not data")
-    verify.add_argument("--key", help="which array of an npz file to read")
-    verify.add_argument("--grade", choices=list(GRADES), help="strength of the proof to compute (default: as claimed)")
-    verify.add_argument("--json", action="store_true", help="print JSON")
-    verify.set_defaults(run=_verify)
-
-
-def _verify(options: argparse.Namespace) -> int:
-    table = read_table(options.file, header=options.header, label_column=options.label_column, key=options.key)
-    result = verify_certificate(options.certificate, table.X, metric=options.metric, grade=options.grade)
-    show(as_json(summarise(result, len(table.X))) if options.json else describe(result, len(table.X)))
+def run(options: argparse.Namespace) -> int:
+    """Run the command."""
+    with limited(options):
+        table = read_given(options)
+        result = verify_certificate(options.certificate, table.X, metric=options.metric, grade=options.grade)
+    show(as_json(summarise(result, table.X.shape[0])) if options.json else describe(result, table.X.shape[0]))
     return DONE if result.holds else NOT_PROVEN
 
 
@@ -58,9 +40,9 @@ def summarise(result: Verification, rows: int) -> dict[str, object]:
 def describe(result: Verification, rows: int) -> str:
     """In plain words."""
     kind = "k-means" if result.claim == "kmeans" else "NOMAD"
-    data = "those it was made for" if result.same_data else "not, to the bit, those it was made for"
+    data = "those it was made for" if result.same_data else OTHER_DATA
     if result.n_data != result.n:
-        data = f"{result.n_data} points, others than those it was made for"
+        data = f"{OTHER_DATA}: {result.n_data} points, not {result.n}"
     elif rows != result.n:
         data += f"; {rows} rows, {result.n} of them distinct"
     lines = [
@@ -76,7 +58,8 @@ def describe(result: Verification, rows: int) -> str:
 def _verdict(result: Verification) -> str:
     proven = result.proven
     if not result.holds:
-        return f"does not hold: {result.reason}"
+        reason = result.reason.partition(";")[0]  # what follows is about weights, which a command has none of
+        return f"does not hold: {reason}" if result.same_data else f"does not hold: other data; {reason}"
     if result.claim == "kmeans":
         return f"holds: no clustering into {result.K:g} groups has an inertia below {_text(proven['lower_bound'])}"
     return f"holds: {_text(proven['lower'])} <= optimum <= {_text(proven['upper'])}"

@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.new_points import Extension, indicator
-from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, like_given, to_numpy
+from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, is_sparse, like_given, to_numpy
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_distances
 from .._points.mixed import MixedPoint
@@ -59,6 +59,32 @@ class PlacesNewPoints(TransformerMixin):
         """
         labels, _ = self._place(X, "predict")
         return like_given(labels, given_template(X))
+
+    def score(self, X: Data, y: object = None) -> float:
+        """How well the model describes points it has not seen, for choosing parameters; higher is better.
+
+        Minus the mean squared distance of each point to the mean of the training points that its row of ``Q`` rests
+        on: neighbourhoods that are too wide miss the curvature, those that are too narrow follow the noise.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+            Points, with ``metric="euclidean"``.
+        y : ignored
+
+        Returns
+        -------
+        float
+            In units of `X` squared.
+        """
+        check_is_fitted(self)
+        table = read_table(self, X, reset=False)
+        if self.metric != METRICS[0] or is_sparse(table):
+            raise ValueError(
+                f'score must be given dense points of a model with metric="euclidean", got metric={self.metric!r} and '
+                f"{type(table).__name__}. Compare certificates or labels instead."
+            )
+        return -float(np.mean(self._extension.misfit(table)))
 
     @property
     def _is_pairwise(self) -> bool:
@@ -115,7 +141,7 @@ class FittedManifolds(PlacesNewPoints):
 
     @property
     def memberships_(self) -> Array:
-        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds_)."""
+        """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds)."""
         check_is_fitted(self)
         labels = np.asarray(to_numpy(self.labels_))
         labels = labels if self._groups is None else labels[self._groups.first]

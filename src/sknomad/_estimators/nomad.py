@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -88,6 +89,8 @@ class NOMAD(
     callback : callable, optional
         Called with a `Progress` after every step; returning True stops. From scikit-learn 1.9 on, `set_callbacks`
         takes its callbacks too.
+    checkpoint : path, optional
+        File that keeps the state of the solver, see `solve`: a fit that was cut short goes on from it.
     verbose : int, default=0
         Above zero, write a line to stderr whenever a bound moves.
 
@@ -101,11 +104,11 @@ class NOMAD(
     order_ : array of shape (n_samples,)
         Position in [0, 1] along a one-dimensional manifold: the share of its points that come before. NaN where the
         label is -1.
-    is_closed_ : array of shape (n_manifolds_,)
+    is_closed_ : array of shape (n_manifolds,)
         Whether each manifold is a curve that closes on itself.
     circular_coordinates_ : array of shape (n_samples,)
         Angle in [0, 2 pi) along manifolds that close, NaN on the others.
-    memberships_ : array of shape (n_samples, n_manifolds_)
+    memberships_ : array of shape (n_samples, n_manifolds)
         Share of each point's row of ``Q`` on every manifold, made on request.
     affinity_ : array or CSR matrix of shape (n_samples, n_samples)
         The feasible ``Q``, made on request, in the form that `affinity` says.
@@ -159,6 +162,7 @@ class NOMAD(
         n_threads: int | None = None,
         random_state: Seed = 0,
         callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         verbose: int = 0,
     ):
         self.K = K
@@ -178,6 +182,7 @@ class NOMAD(
         self.n_threads = n_threads
         self.random_state = random_state
         self.callback = callback
+        self.checkpoint = checkpoint
         self.verbose = verbose
 
     @with_callbacks
@@ -220,21 +225,16 @@ class NOMAD(
             problem = KMeansSDP(gram, min(K, gram.n))
             lines = LineWriter(type(self).__name__) if self.verbose else None
             hear = listen(self.callback, lines, task.listener)
-            solution = options.solve(problem, start=self._start(gram.n), callback=hear)
+            solution = options.solve(problem, start=self._start(gram.n), callback=hear, checkpoint=self.checkpoint)
             self._read(solution, groups, K, choice, table, given_template(X))
             task.end()
         raise_if_interrupted(solution.status)
         return self
 
     def _read(
-        self,
-        solution: Solution,
-        groups: Groups | None,
-        K: float,
-        choice: Choice | None,
-        table: Table,
-        template: Array | None,
-    ) -> None:
+        self, solution: Solution, groups: Groups | None, K: float, choice: Choice | None,
+        table: Table, template: Array | None,
+    ) -> None:  # fmt: skip
         """Set the fitted attributes, in the array library of `template`: all at the end, so that none are left half."""
         weights = None if groups is None else groups.weights
         # The mixing that makes Q feasible touches every entry, so components are read off the point before it.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import secrets
 import shutil
@@ -26,6 +27,9 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
     ['greeting']
     """
     path = Path(path)
+    if not path.parent.is_dir():
+        reason = "the folder of a file to be written must exist; make it first"
+        raise FileNotFoundError(errno.ENOENT, reason, str(path.parent))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
     try:
         with temporary.open("w+b") as file:

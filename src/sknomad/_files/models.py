@@ -35,8 +35,8 @@ WHOLE = ("labels_",)
 class Saveable:
     """Mixin of estimators that can be written to a file and read again, equal to the bit."""
 
-    # Parameters that are functions: written as None.
-    _not_saved: ClassVar[tuple[str, ...]] = ("callback",)
+    # Parameters that are functions or places of this machine: written as None.
+    _not_saved: ClassVar[tuple[str, ...]] = ("callback", "checkpoint")
 
     def __init_subclass__(cls, **options: object) -> None:
         super().__init_subclass__(**options)
@@ -51,7 +51,7 @@ class Saveable:
         Parameters
         ----------
         path : path
-            Its folder must exist; a file that is there is replaced.
+            Its folder must exist; a file that is there is replaced. The usual suffix is ``.sknomad``.
         """
         cls = type(self)
         if ESTIMATORS.get(cls.__name__) is not cls:

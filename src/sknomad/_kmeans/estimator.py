@@ -22,10 +22,11 @@ from .._numerics.sparse_input import well_formed
 from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
 from .._points.point import Point
 from .._program.gram import Gram
+from .._program.inputs import column_names, refuse_text
 from .._program.problem import KMeansSDP
 from .._solving.advice import for_a_bound, for_a_smaller_gap, how_it_ended
 from .._solving.budget import Budget
-from .._solving.loop import Limits
+from .._solving.loop import Callback, Limits
 from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status, raise_if_interrupted
@@ -73,6 +74,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Strength of proof, see `certify`.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
+    callback : callable, optional
+        Called after every step with a `Progress` whose bounds are those of the best inertia; returning True stops.
 
     Attributes
     ----------
@@ -113,6 +116,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         max_seconds: float | None = None,
         grade: str = "eigen",
         solver: str | Solver = "auto",
+        callback: Callback | None = None,
     ):
         self.n_clusters = n_clusters
         self.tol = tol
@@ -123,6 +127,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.max_seconds = max_seconds
         self.grade = grade
         self.solver = solver
+        self.callback = callback
 
     def fit(self, X: Data, y: object = None) -> CertifiedKMeans:
         """Cluster `X` and prove how good the clustering is.
@@ -173,7 +178,9 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         options = SolveOptions(self.solver, tol, self.max_iter, None, self.grade)
         try:
             improve(_soft_point(KMeansSDP(gram, K), budget.share(SOFT_SHARE)))
-            proof, point, n_iter = prove(gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve)
+            proof, point, n_iter = prove(
+                gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve, callback=self.callback
+            )
             if proof.gap > tol and proof.status is not Status.INTERRUPTED:
                 improve(point)
             status = proof.status
@@ -231,11 +238,15 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _validated(self, X: Data, *, reset: bool) -> Table:
         X = well_formed(X, "X")
         # Two points make a problem; one is enough to be told where it belongs.
-        table: Table = validate_data(
-            self, X, accept_sparse="csr", dtype=np.float64, reset=reset,
-            ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
-        )  # fmt: skip
-        check_finite(table, "X")
+        try:
+            table: Table = validate_data(
+                self, X, accept_sparse="csr", dtype=np.float64, reset=reset,
+                ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
+            )  # fmt: skip
+        except (TypeError, ValueError):
+            refuse_text(X)
+            raise
+        check_finite(table, "X", column_names(X))
         if reset:  # centres are in the units of X: what cannot be represented there is refused
             check_exact(X, table, "X")
         return table

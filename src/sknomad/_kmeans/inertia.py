@@ -156,3 +156,14 @@ def memberships(labels: ArrayLike, n: int | None = None) -> Array:
     V = np.zeros((given.size, clusters.size))
     V[np.arange(given.size), index] = 1.0
     return V
+
+
+def check_no_noise(labels: ArrayLike) -> None:
+    """Refuse labels in which -1 stands beside 0, as others mark points of no cluster; -1 beside 1 alone is a sign."""
+    given = np.asarray(labels)
+    if given.dtype.kind not in "if" or not (given == -1).any() or not ((given == 0).any() or (given == -1).all()):
+        return
+    raise ValueError(
+        f"labels must name a cluster for every point, got -1, which marks noise, for {int((given == -1).sum())} of "
+        f"{given.size}. Leave those points out: certify_kmeans(X[labels != -1], labels[labels != -1])."
+    )

@@ -22,7 +22,7 @@ from .._program.inputs import check_unweighted
 from .._program.problem import KMeansSDP
 from .._solving.budget import Budget
 from .._solving.checkpoint import fingerprint
-from .._solving.loop import Limits, take_steps
+from .._solving.loop import Callback, Limits, take_steps
 from .._solving.options import SolveOptions
 from .._solving.run_state import Progress, Run
 from .._solving.solution import Solution, Status
@@ -32,7 +32,8 @@ from ..solvers._admm_state import ADMMState
 from .certificate_file import write_kmeans_certificate
 from .clustering import lloyd_iterate
 from .cutting_planes import LARGEST_FOR_CUTS, ClusteringJudge, CuttingPlanes
-from .inertia import LeastInertia, kmeans_objective, least_inertia, memberships
+from .inertia import LeastInertia, check_no_noise, kmeans_objective, least_inertia, memberships
+from .listener import InertiaListener
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
 CUTS_FROM = 10
@@ -107,6 +108,7 @@ def certify_kmeans(
     grade: str = "eigen",
     max_iter: int = 5000,
     max_seconds: float | None = None,
+    callback: Callback | None = None,
 ) -> KMeansCertificate:
     """Prove how close to optimal a k-means clustering is, wherever its labels come from.
 
@@ -118,7 +120,7 @@ def certify_kmeans(
     ----------
     X : array-like or sparse matrix of shape (n, d), or Gram
     labels : array-like of shape (n,)
-        Cluster of each point, any values.
+        Cluster of each point, any values; -1 beside 0 is what others call noise, and refused: leave those points out.
     n_clusters : int, optional
         The bound holds for clusterings into at most this many groups; None is the number of distinct labels.
     tol : float, default=1e-3
@@ -132,6 +134,8 @@ def certify_kmeans(
         Most steps without cuts, and as many again with them.
     max_seconds : float, optional
         Most seconds in all, to within one step of the solver.
+    callback : callable, optional
+        Called after every step with a `Progress` whose bounds are those of the best inertia; returning True stops.
 
     Returns
     -------
@@ -150,6 +154,7 @@ def certify_kmeans(
     check_real(tol, "tol", 0, 1, "a real number in [0, 1]")
     gram = X if isinstance(X, Gram) else Gram.from_data(X)
     check_unweighted(gram, "certify_kmeans")
+    check_no_noise(labels)
     found = memberships(labels, gram.n).shape[1]
     K = found if n_clusters is None else check_integer(n_clusters, "n_clusters", 1)
     if not found <= K <= gram.n:
@@ -157,7 +162,8 @@ def certify_kmeans(
             f"n_clusters must lie between the {found} distinct labels and n_samples={gram.n}, got {n_clusters}."
         )
     check_cuts_option(cuts, gram.n)
-    return prove(gram, labels, K, SolveOptions("auto", tol, max_iter, None, grade), budget, cuts=cuts)[0]
+    options = SolveOptions("auto", tol, max_iter, None, grade)
+    return prove(gram, labels, K, options, budget, cuts=cuts, callback=callback)[0]
 
 
 def check_cuts_option(cuts: object, n: int) -> None:
@@ -190,6 +196,7 @@ def prove(
     *,
     cuts: bool = False,
     improve: Callable[[Point], float] | None = None,
+    callback: Callback | None = None,
 ) -> tuple[KMeansCertificate, Point, int]:
     """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
 
@@ -207,10 +214,12 @@ def prove(
     run = Run(problem, tol_of_value, options.grade, iterate=start, keeps_multiplier=True)
     limits = Limits(options.max_iter, budget.left)
 
-    def is_proven(progress: Progress) -> bool:
-        return inertia - least.given(progress.upper) <= tol * abs(inertia)
+    listener = InertiaListener(least, inertia, tol, callback)
 
-    ended = run_solver(run, resolve(options.solver, problem, tol_of_value), limits, callback=is_proven)
+    def is_over(progress: Progress) -> bool:
+        return listener(progress) or inertia - least.given(progress.upper) <= tol * abs(inertia)
+
+    ended = run_solver(run, resolve(options.solver, problem, tol_of_value), limits, callback=is_over)
     solution = run.solution(ended)
     bound = min(least.given(run.upper), inertia)
     multipliers = None if run.multiplier is None else Multipliers(np.asarray(to_numpy(run.multiplier)))
@@ -218,10 +227,10 @@ def prove(
         inertia, bound, run.grade, K, _status(inertia, bound, tol, ended), solution.seconds, _codes(labels),
         multipliers, fingerprint(problem),
     )  # fmt: skip
-    is_over = budget.is_spent or ended is Status.INTERRUPTED
-    if not cuts or certificate.gap <= tol or multipliers is None or is_over:
+    cannot_go_on = budget.is_spent or ended is Status.INTERRUPTED or listener.asked_to_stop
+    if not cuts or certificate.gap <= tol or multipliers is None or cannot_go_on:
         return certificate, solution.point.unmixed, solution.n_iter
-    return _with_cuts(certificate, solution, least, tol, options.max_iter, budget, improve)
+    return _with_cuts(certificate, solution, least, tol, options.max_iter, budget, improve, listener)
 
 
 class _InertiaTarget:
@@ -241,7 +250,7 @@ class _InertiaTarget:
 
 def _with_cuts(
     plain: KMeansCertificate, solution: Solution, least: LeastInertia, tol: float, max_iter: int, budget: Budget,
-    improve: Callable[[Point], float] | None,
+    improve: Callable[[Point], float] | None, listener: InertiaListener,
 ) -> tuple[KMeansCertificate, Point, int]:  # fmt: skip
     """A better certificate from cuts, in the grade of the plain one; the plain one where that fails."""
     assert plain.multipliers is not None
@@ -256,7 +265,9 @@ def _with_cuts(
             ended = Status.MAX_SECONDS
         else:
             steps = CuttingPlanes(target, judge.bound_of, penalty).iterates(problem, start)
-            ended = take_steps(run, steps, judge, limits, callback=lambda progress: progress.upper <= target.upper)
+            ended = take_steps(
+                run, steps, judge, limits, callback=lambda told: listener(told) or told.upper <= target.upper
+            )
     except KeyboardInterrupt:
         ended = Status.INTERRUPTED
     upper = run.upper if plain.grade == "eigen" else clustering_upper_bound(problem, judge.best, grade=plain.grade)

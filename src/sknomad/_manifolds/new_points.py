@@ -170,6 +170,19 @@ class Extension:
             coordinates += self.correction.at(features, parts)
         return parts, coordinates
 
+    def misfit(self, X: Table) -> Array:
+        """Squared distance of every row of dense points to the mean of the anchors that it rests on, as given."""
+        assert self.anchors.columns is not None, "anchors of points have places"
+        unit, places = (
+            2.0 ** (self.features.frame.first + self.features.frame.second),
+            np.asarray(self.anchors.columns).T,
+        )
+        found = []
+        for block in row_slices(X.shape[0], max(1, BLOCK_ENTRIES // max(len(places), X.shape[1]))):
+            features = np.asarray(self.features.of(X[block]))
+            found.append(_squared_norms(features - self.anchors.shares(features) @ places) * unit * unit)
+        return np.concatenate(found)
+
     def _parts(self, features: Table, shares: Array) -> Array:
         parts = heaviest_parts(shares, self.anchors.parts)
         if self.exceptions is None or self.exceptional_parts is None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 
 import psutil
@@ -12,6 +15,26 @@ from .arrays import Array, is_on_gpu
 # Where Linux keeps the numbers of a control group, in the newer and in the older version of them.
 GROUP_LIMIT = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 GROUP_USAGE = ("/sys/fs/cgroup/memory.current", "/sys/fs/cgroup/memory/memory.usage_in_bytes")
+
+# The most bytes that this process is to take, where somebody said so.
+_most: ContextVar[int | None] = ContextVar("most bytes of memory", default=None)
+
+
+@contextmanager
+def limited_memory(most: int | None) -> Iterator[None]:
+    """Context in which no more is called free than keeps this process within `most` bytes; None changes nothing.
+
+    Examples
+    --------
+    >>> with limited_memory(1):
+    ...     free_memory()
+    0
+    """
+    token = _most.set(most)
+    try:
+        yield
+    finally:
+        _most.reset(token)
 
 
 def total_memory() -> int:
@@ -30,8 +53,12 @@ def total_memory() -> int:
 def free_memory() -> int:
     """Bytes that can still be allocated without pushing anything out."""
     limit, used = _number_in(GROUP_LIMIT), _number_in(GROUP_USAGE)
-    machine = int(psutil.virtual_memory().available)
-    return machine if limit is None or used is None else min(machine, limit - used)
+    free = int(psutil.virtual_memory().available)
+    if limit is not None and used is not None:
+        free = min(free, limit - used)
+    if (most := _most.get()) is not None:
+        free = min(free, max(most - int(psutil.Process().memory_info().rss), 0))
+    return free
 
 
 def free_memory_of(template: Array) -> int:

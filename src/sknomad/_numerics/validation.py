@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numbers
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from typing import Literal, TypeAlias, overload
 
 import numpy as np
@@ -126,15 +126,16 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_poin
     return table
 
 
-def check_finite(X: Table, name: str) -> None:
-    """Refuse NaN and infinity, naming the first."""
+def check_finite(X: Table, name: str, columns: Sequence[str] | None = None) -> None:
+    """Refuse NaN and infinity, naming the first, by its column where columns have names."""
     values = X.data if is_sparse(X) else X
     if np.isfinite(values).all():
         return
     dense_mask = ~np.isfinite(X.toarray() if is_sparse(X) else X)
     row, column = np.argwhere(dense_mask)[0]
+    place = column if columns is None else repr(columns[column])
     raise ValueError(
-        f"{name} has {dense_mask.sum()} non-finite values (NaN or inf), the first at row {row}, column {column}. "
+        f"{name} has {dense_mask.sum()} non-finite values (NaN or inf), the first at row {row}, column {place}. "
         "Impute or drop them."
     )
 

@@ -32,12 +32,38 @@ def read_table(estimator: Any, X: Data, *, reset: bool) -> Table:
     try:
         table: Table = validate_data(estimator, given, reset=reset, **checks)
     except (TypeError, ValueError) as error:
+        refuse_text(X)
         raise type(error)(f"X must be a table of real numbers with at least {least} rows: {error}") from error
-    check_finite(table, "X")
+    check_finite(table, "X", column_names(X))
     if reset:
         return _read_exactly(estimator, given, table)
     origin = estimator.__dict__.get("_origin")
     return table if origin is None else rows_from(origin, given, table)
+
+
+def column_names(X: object) -> list[str] | None:
+    """Names of the columns of a data frame; None where there are none."""
+    columns = getattr(X, "columns", None)
+    return None if columns is None else [str(name) for name in columns]
+
+
+def refuse_text(X: Any) -> None:
+    """Name all columns of a data frame that hold no numbers; nothing else is refused."""
+    wrong = [name for name in getattr(X, "columns", ()) if not _holds_numbers(X[name])]
+    if wrong:
+        named = ", ".join(repr(str(name)) for name in wrong)
+        raise ValueError(
+            f"X must hold real numbers, got other things in the {'column' if len(wrong) == 1 else 'columns'} {named}. "
+            "Leave them out, or turn them into numbers."
+        )
+
+
+def _holds_numbers(column: object) -> bool:
+    try:
+        np.asarray(column, dtype=np.float64)
+    except (TypeError, ValueError):
+        return False
+    return True
 
 
 def _read_exactly(estimator: Any, given: Data, table: Table) -> Table:

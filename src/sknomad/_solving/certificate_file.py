@@ -47,7 +47,7 @@ class Verification:
     >>> from sknomad import certify_kmeans, verify_certificate
     >>> X = [[0.0], [1.0], [10.0], [11.0]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "proof.sknomad")
+    ...     path = os.path.join(folder, "proof.cert")
     ...     certify_kmeans(X, [0, 0, 1, 1]).save(path)
     ...     result = verify_certificate(path, X)
     >>> result.claim, result.n, result.same_data, result.claimed["inertia"]
@@ -147,7 +147,7 @@ def verify_certificate(
     >>> from sknomad import certify_kmeans
     >>> X = [[0.0], [1.0], [10.0], [11.0]]
     >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = os.path.join(folder, "proof.sknomad")
+    ...     path = os.path.join(folder, "proof.cert")
     ...     certify_kmeans(X, [0, 0, 1, 1]).save(path)
     ...     verify_certificate(path, X).holds, verify_certificate(path, [[0.0], [9.0], [10.0], [11.0]]).holds
     (True, False)
@@ -155,7 +155,15 @@ def verify_certificate(
     check_choice(metric, "metric", METRICS)
     archive = read_archive(path, CERTIFICATE)
     gram = _gram_of(X, metric, sample_weight, archive.arrays)
+    has_weights = _same_weights(archive.arrays.get("roots"), gram.roots)
+    if not has_weights and sample_weight is not None:
+        raise ValueError(
+            "sample_weight must be what the certificate was made with, got other weights (of equal points: their sum). "
+            "Pass verify_certificate(path, X, sample_weight=...) the right ones."
+        )
     try:
+        if not has_weights:
+            return _of_other_data(archive, gram, grade)
         return _verify(archive, gram, grade)
     except (FormatError, KeyError, TypeError, ValueError, AttributeError, IndexError, ArithmeticError) as error:
         reason = " ".join(str(error).split())[:300]
@@ -172,11 +180,6 @@ def _gram_of(X: Data, metric: str, sample_weight: ArrayLike | None, arrays: dict
     gram = plain
     if groups is not None:
         gram = make_gram(groups.merged(table, pairwise=metric != "euclidean"), metric, groups.weights)
-    if not _same_weights(arrays.get("roots"), gram.roots):
-        raise ValueError(
-            "sample_weight must be what the certificate was made with, got other weights (of equal points: their sum). "
-            "Pass verify_certificate(path, X, sample_weight=...) the right ones."
-        )
     return gram
 
 
@@ -191,20 +194,36 @@ def _same_weights(found: Array | None, roots: Array | None) -> bool:
 
 def _verify(archive: Archive, gram: Gram, grade: str | None) -> Verification:
     header, arrays = archive.header, archive.arrays
-    name = check_choice(header["claim"], "claim", CLAIMS)
-    claim = CLAIMS[name]
-    grade = check_choice(header["grade"] if grade is None else grade, "grade", GRADES)
+    name, claim, grade, claimed = _claims(header, grade)
     n, K = int(header["n"]), header["K"]
-    claimed = {number: _number(header["claimed"][number], unknown) for number, unknown in claim.unknown.items()}
     if n != gram.n:
-        reason = f"the certificate speaks of {n} points and the data have {gram.n}"
-        return Verification(name, float(K), n, gram.n, grade, claimed, claim.unknown, False, False, reason)
+        return _of_other_data(archive, gram, grade)
     problem = KMeansSDP(gram, K)
     N = unpack(arrays["N"], n) if "N" in arrays else None
     proven = claim.prove(problem, Contents(header, arrays, N), grade)
     reason = _objection(claim, claimed, proven, rounding(problem, N))
     same = header["data"] == fingerprint(problem)
     return Verification(name, problem.K, n, n, grade, claimed, proven, same, not reason, reason)
+
+
+def _claims(header: Header, grade: str | None) -> tuple[str, Claim, str, dict[str, float]]:
+    """The kind of claim by name and as it is, the grade to check it in, and the numbers claimed."""
+    name = check_choice(header["claim"], "claim", CLAIMS)
+    claim = CLAIMS[name]
+    grade = check_choice(header["grade"] if grade is None else grade, "grade", GRADES)
+    return name, claim, grade, {k: _number(header["claimed"][k], unknown) for k, unknown in claim.unknown.items()}
+
+
+def _of_other_data(archive: Archive, gram: Gram, grade: str | None) -> Verification:
+    """Nothing is proven of data that have another number of points, or points that are equal where others are."""
+    name, claim, grade, claimed = _claims(archive.header, grade)
+    n, K = int(archive.header["n"]), float(archive.header["K"])
+    reason = "the data have other points that are equal"
+    if n != gram.n:
+        reason = f"the certificate speaks of {n} points and the data have {gram.n}"
+    if "roots" in archive.arrays:  # of equal points, or of points with weights
+        reason += "; if it was made with sample_weight, pass the same"
+    return Verification(name, K, n, gram.n, grade, claimed, claim.unknown, False, False, reason)
 
 
 def _objection(claim: Claim, claimed: dict[str, float], proven: dict[str, float], slack: float) -> str:

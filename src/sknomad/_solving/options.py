@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 from .._certificate.iterate import Iterate
@@ -22,7 +23,14 @@ class SolveOptions:
     max_seconds: float | None
     grade: str  # strength of proof
 
-    def solve(self, problem: KMeansSDP, *, start: Iterate | None = None, callback: Callback | None = None) -> Solution:
+    def solve(
+        self,
+        problem: KMeansSDP,
+        *,
+        start: Iterate | None = None,
+        callback: Callback | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
+    ) -> Solution:
         """The solution of `problem` under these options.
 
         Examples
@@ -41,4 +49,5 @@ class SolveOptions:
             start=start,
             callback=callback,
             grade=self.grade,
+            checkpoint=checkpoint,
         )

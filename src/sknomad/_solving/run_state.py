@@ -32,7 +32,8 @@ class Progress:
     seconds: float  # since the start
     lower: float  # value of the best feasible point
     upper: float  # best bound on every feasible value
-    tol: float  # the gap to reach
+    tol: float  # the gap to reach; infinite where nothing is to be proven, as in the search for K
+    K: float = math.nan  # trace of the program that is being solved
 
     @property
     def gap(self) -> float:
@@ -68,7 +69,7 @@ class Run:
 
     @property
     def progress(self) -> Progress:
-        return Progress(self.iteration, self.seconds, self.lower, self.upper, self.tol)
+        return Progress(self.iteration, self.seconds, self.lower, self.upper, self.tol, self.problem.K)
 
     @property
     def is_done(self) -> bool:

@@ -1,0 +1,178 @@
+"""Reading text: separator, decimal comma, header, byte-order mark and comments are guessed, and what was is said."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections import Counter
+from typing import NamedTuple
+
+from .raw_table import RawTable, TableError
+
+# What may separate cells, the likelier first: among equally good ones the first is taken. Blanks: any number of them.
+SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars", " ": "blanks"}
+USUAL = {".csv": ",", ".tsv": "\t"}
+# Rows that are looked at to tell how cells are separated, and the share of them that must have as many cells as most.
+LOOKED_AT, REGULAR_SHARE = 60, 0.9
+CELLS_LOOKED_AT = 20000
+# How people write that there is no value, in small letters.
+MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "<na>"})
+# A number with a decimal comma, also with dots between thousands.
+COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][+-]?\d+)?")
+ENCODINGS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
+
+
+class Layout(NamedTuple):
+    """How the cells of a text lie, and how good a guess that is."""
+
+    separator: str
+    decimal: str
+    share_of_numbers: float
+    fits_header: bool  # whether the first row has as many cells as most
+    width: int  # cells of most rows
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value."""
+    return cell.strip().lower() in MISSING
+
+
+def plain_number(cell: str, decimal: str) -> str:
+    """A number as Python writes it.
+
+    Examples
+    --------
+    >>> plain_number("1.234,5", ","), plain_number(" 2e3", ".")
+    ('1234.5', '2e3')
+    """
+    text = cell.strip()
+    if decimal == "," and COMMA_NUMBER.fullmatch(text):
+        return text.replace(".", "").replace(",", ".")
+    return text
+
+
+def is_number(cell: str, decimal: str) -> bool:
+    """Whether a cell holds a number, or nothing where one may be missing."""
+    try:
+        float(plain_number(cell, decimal))
+    except ValueError:
+        return is_missing(cell)
+    return "_" not in cell  # Python's own way to write thousands
+
+
+def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTable:
+    """The table in a text file; `header` says whether the first row has names, None to look."""
+    text, notes = _decoded(name, data)
+    lines, named = _without_comments(re.split(r"\r\n|\n|\r", text))
+    if not any(line.strip(" \t,;|") for line in lines):
+        raise TableError(f"FILE must hold a table, got the empty file {name}.")
+    stated = re.fullmatch(r"sep=(.)", lines[0].strip().strip('"'))  # what some spreadsheets write first
+    lines = lines[1:] if stated else lines
+    usual = USUAL.get(suffix, ",")
+    layout = _layout(lines, [stated[1]] if stated else sorted(SEPARATORS, key=lambda s: s != usual))
+    if layout.separator != usual and layout.width > 1:
+        notes.append(f"cells are separated by {SEPARATORS.get(layout.separator, repr(layout.separator))}")
+    if layout.decimal == ",":
+        notes.append("numbers have decimal commas")
+    rows = _rows(lines, layout.separator)
+    names = _rows([named], layout.separator)[0] if named else None
+    if names is None or len(names) != layout.width:
+        names, rows = _split_header(rows, layout, header)
+    _check_widths(rows, names, name)
+    columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
+    if rows and names[-1] in ("", str(len(names) - 1)) and not any(map(str.strip, columns[-1])):
+        names, columns = names[:-1], columns[:-1]  # a separator at the end of every line
+    return RawTable(names, columns, may_have_index=True, decimal=layout.decimal, notes=notes)
+
+
+def _decoded(name: str, data: bytes) -> tuple[str, list[str]]:
+    for mark, encoding in ENCODINGS:
+        if data.startswith(mark):
+            return data.decode(encoding, errors="replace"), []
+    if b"\0" in data:
+        raise TableError(f"FILE must be a table of a kind known here, got other bytes in {name!r}. Save it as CSV.")
+    try:
+        return data.decode(), []
+    except UnicodeDecodeError:
+        return data.decode("cp1252", errors="replace"), ["the text is no UTF-8 and was read as Windows-1252"]
+
+
+def _without_comments(lines: list[str]) -> tuple[list[str], str | None]:
+    """Lines that hold cells, and the last comment before them, in which NumPy writes names."""
+    named = None
+    while lines and (not lines[0].strip() or lines[0].startswith("#")):
+        named = lines[0].lstrip("# ").rstrip() or named
+        lines = lines[1:]
+    return [line for line in lines if line.strip()], named
+
+
+def _layout(lines: list[str], separators: list[str]) -> Layout:
+    """The way to read the lines that makes most of their cells numbers; of equal ones, that with more cells."""
+    sample = lines[:LOOKED_AT]
+    separators = [each for each in separators if any(each in line for line in sample)] or separators[:1]
+    tried = [_tried(sample, separator) for separator in separators]
+    found = [layout for layout in tried if layout is not None]
+    best = max(found, key=lambda layout: layout[2:], default=None)
+    if best is not None:
+        return best
+    most = max(separators, key=lambda separator: sum(map(len, _rows(sample, separator))))
+    return Layout(most, ".", 0.0, True, len(_rows(sample, most)[0]))
+
+
+def _tried(sample: list[str], separator: str) -> Layout | None:
+    """What reading with one separator gives; None where rows have one cell, or different numbers of them."""
+    try:
+        rows = _rows(sample, separator)
+    except TableError:
+        return None
+    body = rows[1:] or rows
+    width, count = Counter(map(len, body)).most_common(1)[0]
+    if width < 2 or count < REGULAR_SHARE * len(body):
+        return None
+    cells = [cell.strip() for row in body for cell in row][:CELLS_LOOKED_AT]
+    decimal = "," if separator != "," and _has_decimal_commas(cells) else "."
+    share = sum(is_number(cell, decimal) for cell in cells) / len(cells)
+    return Layout(separator, decimal, share, len(rows[0]) == width, width)
+
+
+def _has_decimal_commas(cells: list[str]) -> bool:
+    """Whether numbers are written with commas; a decimal point anywhere says that they are not."""
+    with_point = any(re.fullmatch(r"[+-]?\d*\.\d+([eE][+-]?\d+)?", c) and not COMMA_NUMBER.fullmatch(c) for c in cells)
+    return not with_point and any(COMMA_NUMBER.fullmatch(cell) for cell in cells)
+
+
+def _rows(lines: list[str], separator: str) -> list[list[str]]:
+    if separator == " ":
+        return [line.split() for line in lines]
+    try:
+        rows = list(csv.reader(io.StringIO("\n".join(lines)), delimiter=separator))
+    except csv.Error as error:  # a cell without end, most likely
+        raise TableError(f"FILE must have cells of moderate length, got one that is not: {error}.") from error
+    return [row for row in rows if any(cell.strip() for cell in row)] or [[]]
+
+
+def _split_header(rows: list[list[str]], layout: Layout, header: bool | None) -> tuple[list[str], list[list[str]]]:
+    """Names of the columns, numbers where there are none, and the rows below."""
+    if len(rows) > 2 and len(rows[0]) < layout.width == len(rows[1]) and not _has_numbers(rows[1], layout.decimal):
+        rows = rows[1:]  # a title above the names
+    first = [cell.strip() for cell in rows[0]]
+    if header is None:
+        header = not all(is_number(cell, layout.decimal) for cell in first)
+    if not header:
+        return [str(j) for j in range(len(first))], rows
+    if len(first) == layout.width - 1 and len(rows) > 1:  # R names its rows and not their column
+        first = ["", *first]
+    return first, rows[1:]
+
+
+def _has_numbers(row: list[str], decimal: str) -> bool:
+    return any(is_number(cell, decimal) and not is_missing(cell) for cell in row)
+
+
+def _check_widths(rows: list[list[str]], names: list[str], name: str) -> None:
+    for i, row in enumerate(rows):
+        if len(row) != len(names):
+            raise TableError(
+                f"FILE must have {len(names)} cells in every row, got {len(row)} in data row {i} of {name}."
+            )
