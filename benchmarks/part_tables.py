@@ -5,7 +5,7 @@ from statistics import mean
 
 import numpy as np
 
-from sknomad._manifolds.choice import FINE_BELOW
+from sknomad._manifolds.choice import FINE_UP_TO
 
 # Samples of the bootstrap, and the share of them between the ends of an interval.
 SAMPLES, INTERVAL = 10_000, 0.95
@@ -107,8 +107,8 @@ def reliability(columns, *, told=False):
 
 def by_size(rows):
     """Rows below and from the number of points where patches change."""
-    sides = {f"below {FINE_BELOW} points": True, f"from {FINE_BELOW} points": False}
-    found = {title: [row for row in rows if (row["points"] < FINE_BELOW) == side] for title, side in sides.items()}
+    sides = {f"below {FINE_UP_TO} points": True, f"from {FINE_UP_TO} points": False}
+    found = {title: [row for row in rows if (row["points"] < FINE_UP_TO) == side] for title, side in sides.items()}
     return {title: some for title, some in found.items() if some}
 
 

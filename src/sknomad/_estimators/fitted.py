@@ -88,8 +88,8 @@ class FittedManifolds(PlacesNewPoints):
     def geodesic_distances(self, indices: int | Sequence[int] | Array | None = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
 
-        An edge is ``Q_ii + Q_jj - 2 Q_ij`` long, the squared distance of two rows of a root of ``Q``: small steps are
-        then shorter than large ones, so that paths follow the manifold, and on a ring lengths are arc lengths.
+        An edge is ``sqrt(Q_ii + Q_jj - 2 Q_ij)`` long, the distance of two rows of a root of ``Q``. Lengths count in
+        neighbourhoods, not in units of the data: where points lie densely a step along the manifold is longer.
 
         Parameters
         ----------
