@@ -52,7 +52,7 @@ class NOMAD(
     K : float or "auto", default="auto"
         Trace of ``Q``: about ``n/K`` neighbours per point. More than the number of manifolds; larger for strongly
         curved ones, smaller for noisy ones. "auto" first finds the manifolds by looks at several ``K``, the same that
-        `MultiLayerNOMAD` finds, see ``docs/automatic_choice.md``, then takes about twelve neighbours per point.
+        `MultiLayerNOMAD` finds, then takes the largest neighbourhoods their shape allows: ``docs/automatic_choice.md``.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
