@@ -5,20 +5,15 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._manifolds.choice import Choice, choose
-from .._manifolds.extend import extend
-from .._manifolds.order import find_order
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import Seed, check_choice, check_integer, check_K, check_real
-from .._points.components import find_manifolds, name_manifolds
-from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups, read_groups
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_merged_gram, read_table
@@ -30,6 +25,7 @@ from .._solving.solution import Solution, raise_if_interrupted
 from ..solvers import Solver, configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from .fitted import FittedManifolds
+from .reading import place_absent, read_solution
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -103,8 +99,10 @@ class NOMAD(
         label is -1.
     is_closed_ : array of shape (n_manifolds_,)
         Whether each manifold is a curve that closes on itself.
+    closedness_ : array of shape (n_manifolds_,)
+        How nearly it does: 1 where it closes, else 1 less twice the share of a circle between its ends; 0 on arcs.
     circular_coordinates_ : array of shape (n_samples,)
-        Angle in [0, 2 pi) along manifolds that close, NaN on the others.
+        Angle in [0, 2 pi) along manifolds that close, or have a closedness of 3/4 at least; NaN on the others.
     memberships_ : array of shape (n_samples, n_manifolds_)
         Share of each point's row of ``Q`` on every manifold, made on request.
     affinity_ : array or CSR matrix of shape (n_samples, n_samples)
@@ -236,30 +234,28 @@ class NOMAD(
         template: Array | None,
     ) -> None:
         """Set the fitted attributes, in the array library of `template`: all at the end, so that none are left half."""
-        weights = None if groups is None else groups.weights
-        # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
-        base = solution.point.unmixed if groups is None else PlainPoint(solution.point.unmixed, groups.roots)
-        parts = find_manifolds(base, self.threshold) if choice is None else choice.labels
-        coordinates, extension = extend(solution, self.metric, parts, max(self.n_components, 2))
-        squared_norms = solution.problem.gram.diagonal()
-        names = name_manifolds(parts, self.min_component_size, squared_norms, weights)
-        order, angles, is_closed = find_order(base, coordinates[:, :2], names[parts], self.threshold, weights)
+        reading = read_solution(
+            solution,
+            self.metric,
+            groups,
+            None if choice is None else choice.labels,
+            threshold=self.threshold,
+            min_component_size=self.min_component_size,
+            n_components=self.n_components,
+        )
         if groups is not None:
-            parts, coordinates = groups.given(parts, 0), groups.given(coordinates, 0.0)
-            order, angles = groups.given(order, np.nan), groups.given(angles, np.nan)
-            if len(absent := groups.absent):
-                new = groups.columns(table[absent], pairwise=self._is_pairwise)
-                parts[absent], coordinates[absent] = extension.place(new)
+            place_absent(reading, groups, table, pairwise=self._is_pairwise)
         self.solution_, self._point, self._groups = solution, solution.point, groups
         self.confidence_ = math.nan if choice is None else choice.confidence
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
-        self._names, self._extension = names.tolist(), extension
-        self.n_manifolds_ = len(is_closed)
-        self.labels_ = like_given(names[parts], template)
-        self.embedding_ = like_given(coordinates[:, : self.n_components], template)
-        self.order_ = like_given(order, template)
-        self.circular_coordinates_ = like_given(angles, template)
-        self.is_closed_ = like_given(is_closed, template)
+        self._names, self._extension = reading.names.tolist(), reading.extension
+        self.n_manifolds_ = len(reading.is_closed)
+        self.labels_ = like_given(reading.names[reading.parts], template)
+        self.embedding_ = like_given(reading.coordinates[:, : self.n_components], template)
+        self.order_ = like_given(reading.order, template)
+        self.circular_coordinates_ = like_given(reading.angles, template)
+        self.is_closed_ = like_given(reading.is_closed, template)
+        self.closedness_ = like_given(reading.closedness, template)
         self._n_features_out = self.n_components
 
     def fit_transform(self, X: Data, y: object = None, sample_weight: ArrayLike | None = None) -> Array:

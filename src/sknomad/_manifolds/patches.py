@@ -21,8 +21,8 @@ from .look import Look
 POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD, PATCHES_PER_PART = 12, 32, 2
 # Fewer patches than this do not show the shape of a part.
 PATCHES_OF_A_SHAPE = 8
-# Coordinates compared, and the share of their variance that the same ones of another look explain if they agree.
-COMPARED_COORDINATES, AGREEING_SHARE = 2, 0.7
+# Coordinates compared, and the share of the variance of each that those of another look explain if they agree.
+COMPARED_COORDINATES, AGREEING_SHARE = 2, 0.6
 
 
 def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: Array | None = None) -> float:
@@ -77,15 +77,15 @@ def _coordinates(look: Look, labels: Array) -> list[Array]:
 
 
 def shared_variance(coordinates: Array, others: Array) -> float:
-    """The mean share of the variance of coordinates that linear functions of `others` explain, in [0, 1].
+    """The share of the variance of each coordinate that linear functions of `others` explain; the smallest, in [0, 1].
 
     Examples
     --------
     >>> shared_variance(np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]), np.array([[1.0], [-1.0], [0.0]]))
-    0.625
+    0.25
     """
     basis, sizes, _ = np.linalg.svd(others, full_matrices=False)
     basis = basis[:, sizes > np.finfo(float).eps * max(others.shape) * sizes.max(initial=0.0)]
     total = np.sum(coordinates**2, axis=0)
     explained = np.sum((basis.T @ coordinates) ** 2, axis=0)
-    return float(np.mean(np.divide(explained, total, out=np.ones_like(total), where=total > 0)))
+    return float(np.min(np.divide(explained, total, out=np.ones_like(total), where=total > 0)))
