@@ -43,9 +43,10 @@ def test_the_coarsest_look_that_agrees_with_all_finer_ones(rng):
     order = rng.permutation(80)
     Q = ((other.vectors * other.values) @ other.vectors.T)[np.ix_(order, order)]
     assert coordinates_K(80, 1, [make_look(10, Q), *looks[1:]], one) == looks[1].K
-    assert coordinates_K(80, 1, [*looks[:3], make_look(27, Q)], one) == coordinates_K(80)
-    # Three parts want 24 patches, which one look alone has: nothing to compare it with.
-    assert coordinates_K(80, 3, looks, np.repeat([0, 1, 2], (27, 27, 26))) == coordinates_K(80, 3)
+    assert coordinates_K(80, 1, [*looks[:3], make_look(27, Q)], one) == 8
+    # Three parts want 24 patches, which one look alone has: nothing to compare it with, and patches have nine points.
+    assert coordinates_K(80, 3, looks, np.repeat([0, 1, 2], (27, 27, 26))) == 8
+    assert coordinates_K(800, 3, looks, np.repeat([0, 1, 2], (27, 27, 26))) == 32
 
 
 def test_shared_variance_does_not_see_rotation_and_scale(rng):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -18,6 +19,9 @@ from .._points.point import Point
 from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
 from .._program.inputs import METRICS, check_library, read_table
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class PlacesNewPoints(TransformerMixin):
@@ -59,6 +63,11 @@ class PlacesNewPoints(TransformerMixin):
         """
         labels, _ = self._place(X, "predict")
         return like_given(labels, given_template(X))
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse, tags.input_tags.pairwise = True, self._is_pairwise
+        return tags
 
     @property
     def _is_pairwise(self) -> bool:

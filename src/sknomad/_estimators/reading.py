@@ -10,11 +10,15 @@ from .._manifolds.closedness import measure_closedness
 from .._manifolds.extend import extend
 from .._manifolds.new_points import Extension
 from .._manifolds.order import RING_COORDINATES, find_order
+from .._manifolds.outliers import outlier_scores
 from .._numerics.arrays import Array, Table
 from .._points.components import find_manifolds, name_manifolds
 from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
 from .._solving.solution import Solution
+
+# Components of fewer than one in so many points are strays and no manifolds, unless told otherwise.
+POINTS_PER_STRAY = 50
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,19 @@ class Reading:
 
     parts: Array  # (n,) component of each point
     names: Array  # label of each component, -1 for those too small
+    outlier_scores: Array  # (n,) in [0, 1], NaN for points of weight zero
+    is_outlier: Array  # (n,) whether the score is above what was asked for
     coordinates: Array  # (n, 5 or more)
     order: Array  # (n,) in [0, 1]
     angles: Array  # (n,) in [0, 2 pi), NaN where no ring is the better model
     is_closed: Array  # (n_manifolds,)
     closedness: Array  # (n_manifolds,) in [0, 1]
     extension: Extension  # how new points are placed
+
+    @property
+    def labels(self) -> Array:
+        """Manifold of each point, -1 for strays and outliers."""
+        return np.where(self.is_outlier, -1, self.names[self.parts])
 
 
 def read_solution(
@@ -38,7 +49,8 @@ def read_solution(
     chosen: Array | None,
     *,
     threshold: float,
-    min_component_size: int,
+    min_component_size: int | str,
+    outlier_threshold: float,
     n_components: int,
 ) -> Reading:
     """Read manifolds, coordinates and order off a solution.
@@ -55,8 +67,10 @@ def read_solution(
         The parts, where they are known already; otherwise the components of ``Q``.
     threshold : float
         Entries of ``Q`` above this share of the largest connect two points.
-    min_component_size : int
+    min_component_size : int or "auto"
         Components of fewer points are no manifolds.
+    outlier_threshold : float
+        Points with a higher score are outliers, which have no position along their manifold.
     n_components : int
         Coordinates asked for.
     """
@@ -66,15 +80,26 @@ def read_solution(
     gram = solution.problem.gram
     parts = find_manifolds(base, threshold) if chosen is None else chosen
     coordinates, extension = extend(solution, metric, parts, max(n_components, RING_COORDINATES))
-    names = name_manifolds(parts, min_component_size, gram.diagonal(), weights)
-    found = find_order(base, coordinates[:, :RING_COORDINATES], names[parts], threshold, weights)
-    patches = base.diagonal() if weights is None else base.diagonal() * weights
-    closedness, angles = measure_closedness(gram, found, names[parts], patches, weights)
+    smallest = _fewest_points(parts, weights) if isinstance(min_component_size, str) else min_component_size
+    names = name_manifolds(parts, smallest, gram.diagonal(), weights)
+    scores = outlier_scores(base.diagonal(), names[parts])
+    is_outlier = scores > outlier_threshold
+    labels = np.where(is_outlier, -1, names[parts])
+    found = find_order(base, coordinates[:, :RING_COORDINATES], labels, threshold, weights)
+    closedness, angles = measure_closedness(gram, found, labels, weights)
     order = found.order
     if groups is not None:
         parts, coordinates = groups.given(parts, 0), groups.given(coordinates, 0.0)
         order, angles = groups.given(order, np.nan), groups.given(angles, np.nan)
-    return Reading(parts, names, coordinates, order, angles, found.is_closed, closedness, extension)
+        scores, is_outlier = groups.given(scores, np.nan), groups.given(is_outlier, False)
+    return Reading(parts, names, scores, is_outlier, coordinates, order, angles, found.is_closed, closedness, extension)
+
+
+def _fewest_points(parts: Array, weights: Array | None) -> float:
+    """A fiftieth of all points, as in the automatic choice; one, if no component has so many."""
+    sizes = np.bincount(parts, weights=weights)
+    smallest = sizes.sum() / POINTS_PER_STRAY
+    return float(smallest) if sizes.max() >= smallest else 1.0
 
 
 def place_absent(reading: Reading, groups: Groups, table: Table, *, pairwise: bool) -> None:

@@ -1,8 +1,9 @@
-"""How nearly a manifold closes on itself: the share of a circle that is missing between its ends.
+"""How nearly a manifold closes on itself, and angles along those that do.
 
 A ring that is sampled with a gap wider than a neighbourhood is an arc to ``Q``, and yet an angle describes it better
-than a position between two ends. The gap is measured in the data: points are gathered into bins along the order, and
-the distance between the two ends is that of bins so many steps apart. See docs/order.md.
+than a position between two ends. Both the gap and the angle are measured in the data: points are gathered into bins
+along the order, whose means have less noise than points. The distance between the two ends is that of bins so many
+steps apart, and the angle is the length of the way from mean to mean. See docs/order.md.
 """
 
 from __future__ import annotations
@@ -15,14 +16,16 @@ from .._numerics.arrays import Array
 from .._program.gram import Gram
 from .order import Order
 
-# Bins along a manifold: as many as it has patches within these bounds, with three points each at least.
-FEWEST_BINS, MOST_BINS, POINTS_PER_BIN = 6, 24, 3
+# Bins along a manifold, if it has six points for each, and the fewest, of three points each.
+FEWEST_BINS, MOST_BINS, POINTS_PER_BIN, FEWEST_POINTS = 6, 16, 6, 18
 # A ring with a gap is the better model of a manifold that is closed to this extent: at most an eighth is missing.
 CLOSED_ENOUGH = 0.75
 # Bins around the far end among which the nearest one to the near end must be.
 NEIGHBOURING_BINS = 1
 # Longest step from bin to bin, as a share of the largest mean distance: the side of a hexagon is half its diameter.
 LONGEST_STEP = 0.5
+# What is left at least of the square of a step when the noise of the means is taken off.
+LEAST_OF_A_STEP = 0.05
 
 
 @dataclass(frozen=True)
@@ -30,13 +33,17 @@ class Bins:
     """Points of one manifold in bins along it."""
 
     members: Array  # (m,) its points
-    columns: Array  # (m,) the bin of each
-    count: int  # its bins
+    places: Array  # (count,) mean position of each bin, in [0, 1]
+    squares: Array  # (count, count) squared distances between the means of bins
+    noise: Array  # (count,) squared distance of each mean from the curve that is to be expected
+
+    @property
+    def distances(self) -> Array:
+        """Distances between the means."""
+        return np.sqrt(self.squares)
 
 
-def measure_closedness(
-    gram: Gram, found: Order, labels: Array, diagonal: Array, weights: Array | None = None
-) -> tuple[Array, Array]:
+def measure_closedness(gram: Gram, found: Order, labels: Array, weights: Array | None = None) -> tuple[Array, Array]:
     """Closedness of every manifold, in [0, 1], and angles in [0, 2 pi), NaN where no ring is the better model.
 
     Closedness is 1 where ``Q`` goes all the way round. Elsewhere it is one less twice the share of the circle that is
@@ -49,20 +56,19 @@ def measure_closedness(
         The order along the manifolds.
     labels : array of shape (n,)
         Manifold of each point, or -1.
-    diagonal : array of shape (n,)
-        That of ``Q``, times the weights: the patches that each point counts for.
     weights : array of shape (n,), optional
     """
     counts = np.ones(len(labels)) if weights is None else weights
     closedness, angles = found.is_closed.astype(np.float64), found.circular_coordinates.copy()
-    for label in np.flatnonzero(~found.is_closed):
-        bins = _bins(found, labels, int(label), diagonal)
+    for label, is_closed in enumerate(found.is_closed):
+        bins = _bins(gram, found.order, np.flatnonzero(labels == label), counts)
         if bins is None:
             continue
-        missing = missing_share(_distances_between_bins(gram, bins, counts))
+        missing = 0.0 if is_closed else missing_share(bins.distances)
         closedness[label] = max(0.0, 1 - 2 * missing)
         if closedness[label] >= CLOSED_ENOUGH:
-            angles[bins.members] = 2 * np.pi * (1 - missing) * found.order[bins.members]
+            way = _way_round(bins) if is_closed else _way_between_ends(bins, missing)
+            angles[bins.members] = _angles(found.order[bins.members], *way)
     return closedness, angles
 
 
@@ -94,23 +100,55 @@ def missing_share(distances: Array) -> float:
     return float((steps - 1) / (count + steps - 1))
 
 
-def _bins(found: Order, labels: Array, label: int, diagonal: Array) -> Bins | None:
+def _bins(gram: Gram, order: Array, members: Array, counts: Array) -> Bins | None:
     """Bins of as many points each along one manifold; None where there are too few."""
-    members = np.flatnonzero(labels == label)
-    count = min(max(round(float(diagonal[members].sum())), FEWEST_BINS), MOST_BINS, len(members) // POINTS_PER_BIN)
-    if count < FEWEST_BINS:
+    if len(members) < FEWEST_POINTS:
         return None
-    columns = np.minimum((found.order[members] * count).astype(int), count - 1)
-    return Bins(members, columns, count) if len(np.unique(columns)) == count else None
-
-
-def _distances_between_bins(gram: Gram, bins: Bins, counts: Array) -> Array:
-    """Distances between the means of bins, in any form of data."""
-    columns = np.zeros((gram.n, bins.count))
-    columns[bins.members, bins.columns] = counts[bins.members]
-    columns /= columns.sum(axis=0)
-    if gram.roots is not None:  # the other factor is in the Gram matrix
-        columns /= gram.roots[:, None]
-    products = columns.T @ (gram @ columns)
+    count = int(np.clip(len(members) // POINTS_PER_BIN, FEWEST_BINS, MOST_BINS))
+    columns = np.minimum((order[members] * count).astype(int), count - 1)
+    weights = counts[members]
+    sizes = np.bincount(columns, weights=weights, minlength=count)
+    if not sizes.all():
+        return None
+    shares = np.zeros((gram.n, count))
+    shares[members, columns] = weights / sizes[columns]
+    scaled = shares if gram.roots is None else shares / gram.roots[:, None]  # the other factor is in the Gram matrix
+    products = scaled.T @ (gram @ scaled)
     norms = np.diag(products)
-    return np.sqrt(np.maximum(norms[:, None] + norms - 2 * products, 0))
+    squared_norms = gram.diagonal() if gram.roots is None else gram.diagonal() / gram.roots**2
+    return Bins(
+        members,
+        np.bincount(columns, weights=weights * order[members]) / sizes,
+        np.maximum(norms[:, None] + norms - 2 * products, 0),
+        np.maximum(shares.T @ squared_norms - norms, 0) / sizes,
+    )
+
+
+def _steps(bins: Bins) -> Array:
+    """Lengths of the steps from each mean to the next, the last to the first, without what noise adds to them."""
+    following = np.roll(np.arange(len(bins.places)), -1)
+    squares = bins.squares[np.arange(len(following)), following]
+    return np.sqrt(np.maximum(squares - bins.noise - bins.noise[following], LEAST_OF_A_STEP * squares))
+
+
+def _way_round(bins: Bins) -> tuple[Array, Array]:
+    """Positions along a ring, a little more than once round, and the share of the circle up to each."""
+    steps = _steps(bins)
+    places = np.r_[bins.places[-1] - 1, bins.places, bins.places[0] + 1]
+    return places, np.cumsum(np.r_[-steps[-1], steps[-1], steps]) / max(steps.sum(), np.finfo(float).tiny)
+
+
+def _way_between_ends(bins: Bins, missing: float) -> tuple[Array, Array]:
+    """Positions along a ring with a gap, from 0 to 1, and the share of the circle up to each."""
+    lengths = np.r_[0.0, np.cumsum(_steps(bins)[:-1])]
+    first, last = bins.places[:2], bins.places[-2:]
+    begin = lengths[0] - (lengths[1] - lengths[0]) / (first[1] - first[0]) * first[0]
+    end = lengths[-1] + (lengths[-1] - lengths[-2]) / (last[1] - last[0]) * (1 - last[1])
+    whole = max((end - begin) / (1 - missing), np.finfo(float).tiny)
+    return np.r_[0.0, bins.places, 1.0], (np.r_[begin, lengths, end] - begin) / whole
+
+
+def _angles(order: Array, places: Array, shares: Array) -> Array:
+    """Angles of points at positions in [0, 1], 0 for the first."""
+    turns = np.interp(order, places, shares) - np.interp(0.0, places, shares)
+    return np.clip(2 * np.pi * turns, 0.0, np.nextafter(2 * np.pi, 0))

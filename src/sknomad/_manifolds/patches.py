@@ -19,6 +19,8 @@ from .look import Look
 
 # Neighbours per point where looks do not tell, and the most patches; parts want two patches each.
 POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD, PATCHES_PER_PART = 12, 32, 2
+# Patches have so many points at least, even if parts then have fewer than eight.
+FEWEST_POINTS_PER_PATCH = 9
 # Fewer patches than this do not show the shape of a part.
 PATCHES_OF_A_SHAPE = 8
 # Coordinates compared, and the share of the variance of each that those of another look explain if they agree.
@@ -43,15 +45,17 @@ def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: 
     -------
     float
         That of a look with eight patches per part or more. Where there is none, or the finest looks differ: twelve
-        points per patch, ``n/12`` between 2 and 32, two patches per part at least, `n` at most.
+        points per patch, ``n/12`` between 2 and 32; more for many parts, eight patches each if they have nine points.
     """
     fine_enough = [look for look in looks if n_parts * PATCHES_OF_A_SHAPE <= look.K]
     if labels is not None and len(fine_enough) > 1:
         agreed = _coarsest_agreed([_coordinates(look, labels) for look in fine_enough])
         if agreed < len(fine_enough) - 1:
             return min(fine_enough[agreed].K, float(n))
-    fewest = max(2, PATCHES_PER_PART * n_parts)
-    return float(min(max(min(n // POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD), fewest), n))
+    usual = max(2, PATCHES_PER_PART * n_parts, min(n // POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD))
+    finest = max((look.K for look in looks), default=0.0)
+    of_shapes = min(PATCHES_OF_A_SHAPE * n_parts, n // FEWEST_POINTS_PER_PATCH, finest)
+    return float(min(max(usual, of_shapes), n))
 
 
 def _coarsest_agreed(coordinates: Sequence[list[Array]]) -> int:
