@@ -2,6 +2,7 @@
 
     python benchmarks/parts.py measure --seeds 100 101 102 103 104 --out benchmarks/results/parts_reporting.json
     python benchmarks/parts.py defaults --out benchmarks/results/parts_defaults.json
+    python benchmarks/parts.py agreement --seeds 100 --sizes 100 --out benchmarks/results/parts_agreement.json
     python benchmarks/parts.py table benchmarks/results/parts_reporting.json
 
 ``measure`` draws every kind of data of `part_data` and asks everybody: ``auto`` is what `NOMAD()` and
@@ -13,7 +14,8 @@ the adjusted Rand index with the known parts, points of noise left out. Draws th
 Seeds below 100 are for development. Those from 100 on, and the ``unseen`` families, are for reporting: whoever changes
 a constant of the choice after looking at them must take others.
 
-``defaults`` runs the estimators themselves on ten well-known sets, ``table`` prints the tables of a file as Markdown.
+``defaults`` runs the estimators themselves on ten well-known sets, ``agreement`` asks `NOMAD` and `MultiLayerNOMAD` for
+the parts of every draw, with one step of the solver, which parts do not depend on; ``table`` prints tables of a file.
 """
 
 import argparse
@@ -83,6 +85,16 @@ def measure(kind, name, n, seed):
     return row | {name: round(value, 4) for name, value in finite.items()} | {"seconds": round(seconds, 2)}
 
 
+def agreement(kind, name, n, seed):
+    """Whether both estimators find the same parts in one draw."""
+    warnings.simplefilter("ignore")
+    X, _ = draw(kind, name, n, seed)
+    one, other = NOMAD(max_iter=1).fit(X), MultiLayerNOMAD(max_iter=1).fit(X)
+    row = {"kind": kind, "data": name, "n": n, "seed": seed, "parts": [one.n_manifolds_, other.n_clusters_]}
+    row |= {"agreement": round(float(adjusted_rand_score(one.labels_, other.labels_)), 4)}
+    return row | {"same_confidence": bool(one.confidence_ == other.confidence_)}
+
+
 def key(row):
     return row["kind"], row["data"], row["n"], row["seed"]
 
@@ -93,7 +105,7 @@ def write(path, rows):
     path.write_text(json.dumps(facts(), indent=1)[:-2] + f',\n "rows": [\n{lines}\n]}}\n')
 
 
-def measure_all(options):
+def measure_all(options, measure):
     rows = json.loads(options.out.read_text())["rows"] if options.out.exists() else []
     done = {key(row) for row in rows}
     # The most expensive first, so that the last process does not wait for one of them.
@@ -151,11 +163,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(dest="command", required=True)
     measuring = commands.add_parser("measure", help="draw data and ask everybody")
-    measuring.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
-    measuring.add_argument("--sizes", nargs="+", type=int, default=[100, 300, 1000])
-    measuring.add_argument("--seeds", nargs="+", type=int, required=True)
     defaults = commands.add_parser("defaults", help="well-known sets, the estimators as they are")
-    for command in (measuring, defaults):
+    agreeing = commands.add_parser("agreement", help="whether both estimators find the same parts")
+    for command in (measuring, agreeing):
+        command.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+        command.add_argument("--sizes", nargs="+", type=int, default=[100, 300, 1000])
+        command.add_argument("--seeds", nargs="+", type=int, required=True)
+    for command in (measuring, agreeing, defaults):
         command.add_argument("--jobs", type=int, default=1)
         command.add_argument("--out", type=Path, required=True)
     commands.add_parser("table", help="print the tables of a file").add_argument("file", type=Path)
@@ -168,7 +182,7 @@ def main():
     elif options.command == "defaults":
         run_defaults(options)
     else:
-        measure_all(options)
+        measure_all(options, {"measure": measure, "agreement": agreement}[options.command])
 
 
 if __name__ == "__main__":

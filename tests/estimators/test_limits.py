@@ -194,7 +194,7 @@ def test_interrupt_while_reading_leaves_the_model_as_it_was(monkeypatch):
     def interrupt(*_):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sknomad._estimators.nomad.find_order", interrupt)
+    monkeypatch.setattr("sknomad._estimators.reading.find_order", interrupt)
     with pytest.raises(KeyboardInterrupt):
         model.fit(X[:100])
     assert all(vars(model)[name] is value for name, value in before.items())

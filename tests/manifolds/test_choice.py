@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, Gram, datasets
-from sknomad._manifolds.choice import POINTS_PER_PATCH, choose, coordinates_K, looked_at, several_from
+from sknomad._manifolds.choice import POINTS_PER_PATCH, choose, looked_at, several_from
 from spread_blobs import blobs
 
 PIECES = {
@@ -86,11 +86,6 @@ def test_looks_scale_with_the_number_of_points(n):
     assert max(looks) <= n
     if n > 200:
         assert looks == sorted(n / size for size in POINTS_PER_PATCH)
-
-
-@pytest.mark.parametrize(("n", "parts", "K"), [(2, 1, 2), (5, 1, 2), (120, 1, 10), (10_000, 1, 32), (300, 20, 40)])
-def test_coordinates_have_a_dozen_neighbours_and_parts_two_patches(n, parts, K):
-    assert coordinates_K(n, parts) == K
 
 
 def test_more_points_need_less_strength():

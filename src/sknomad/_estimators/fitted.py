@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import TransformerMixin
@@ -18,6 +19,9 @@ from .._points.point import Point
 from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
 from .._program.inputs import METRICS, check_library, read_table
+
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
 
 
 class PlacesNewPoints(TransformerMixin):
@@ -86,6 +90,11 @@ class PlacesNewPoints(TransformerMixin):
             )
         return -float(np.mean(self._extension.misfit(table)))
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse, tags.input_tags.pairwise = True, self._is_pairwise
+        return tags
+
     @property
     def _is_pairwise(self) -> bool:
         return self.metric in METRICS[1:]
@@ -114,8 +123,8 @@ class FittedManifolds(PlacesNewPoints):
     def geodesic_distances(self, indices: int | Sequence[int] | Array | None = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
 
-        An edge is ``Q_ii + Q_jj - 2 Q_ij`` long, the squared distance of two rows of a root of ``Q``: small steps are
-        then shorter than large ones, so that paths follow the manifold, and on a ring lengths are arc lengths.
+        An edge is ``sqrt(Q_ii + Q_jj - 2 Q_ij)`` long, the distance of two rows of a root of ``Q``. Lengths count in
+        neighbourhoods, not in units of the data: where points lie densely a step along the manifold is longer.
 
         Parameters
         ----------

@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
@@ -16,7 +15,8 @@ from .._files.models import Saveable
 from .._files.records import saved
 from .._manifolds.choice import Choice, choose
 from .._manifolds.extend import extend
-from .._manifolds.linkage import LinkageTree, linkage_tree
+from .._manifolds.linkage import LinkageTree, cut_deepest, linkage_tree
+from .._manifolds.outliers import outlier_scores
 from .._numerics.arrays import Array, Data
 from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
@@ -30,10 +30,8 @@ from .._solving.solution import Solution, Status, raise_if_interrupted
 from ..metrics import hardness
 from ..solvers import Solver
 from .fitted import PlacesNewPoints
-from .schedule import check_schedule, halving_schedule
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
+from .parameters import check_outlier_threshold
+from .schedule import check_count, check_schedule, halving_schedule
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -82,6 +80,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         the last layer: the number of parts that persists over the widest range of similarities.
     allow_single_cluster : bool, default=True
         Whether an automatic schedule may find a single cluster; False where it is known that there are several.
+    outlier_threshold : float, optional
+        Label points -1 whose `outlier_scores_` are higher, such as 0.5; None keeps all in their clusters.
     metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
         What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
     n_components : int, default=2
@@ -103,7 +103,9 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     Attributes
     ----------
     labels_ : array of shape (n_samples,)
-        Cluster of each point.
+        Cluster of each point; -1 for outliers above `outlier_threshold`.
+    outlier_scores_ : array of shape (n_samples,)
+        In [0, 1]: the share of the neighbours of a typical point of its cluster that each one lacks in the first layer.
     n_clusters_ : int
         Their number.
     embedding_ : array of shape (n_samples, n_components)
@@ -136,6 +138,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         *,
         n_clusters: int | None = None,
         allow_single_cluster: bool = True,
+        outlier_threshold: float | None = None,
         metric: str = "euclidean",
         n_components: int = 2,
         solver: str | Solver = "auto",
@@ -148,6 +151,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self.schedule = schedule
         self.n_clusters = n_clusters
         self.allow_single_cluster = allow_single_cluster
+        self.outlier_threshold = outlier_threshold
         self.n_components = n_components
         self.solver = solver
         self.metric = metric
@@ -179,10 +183,11 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         """
         check_choice(self.metric, "metric", METRICS)
         n_components = check_integer(self.n_components, "n_components", 1)
+        outliers_from = check_outlier_threshold(self.outlier_threshold)
         budget = Budget.of(self.max_seconds)
         gram = make_gram(read_table(self, X, reset=True), self.metric)
         budget = budget.without(SECONDS_PER_PAIR * gram.n**2)
-        count = None if self.n_clusters is None else _check_count(self.n_clusters, gram.n)
+        count = None if self.n_clusters is None else check_count(self.n_clusters, gram.n)
         choice = None
         if isinstance(self.schedule, str):
             check_choice(self.schedule, "schedule", ("auto",))
@@ -199,7 +204,9 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
         self.confidence_ = float("nan") if choice is None else choice.confidence
-        self.labels_, self.n_clusters_ = labels, int(labels.max()) + 1
+        self.outlier_scores_ = outlier_scores(solutions[0].point.unmixed.diagonal(), labels)
+        self.labels_ = np.where(self.outlier_scores_ > outliers_from, -1, labels)
+        self.n_clusters_ = int(labels.max()) + 1
         self.embedding_, self._extension = embedding, extension
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
         self._n_features_out = n_components
@@ -258,12 +265,6 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
                 break
         return solutions, trees
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_pairwise
-        return tags
-
 
 class _Watch:
     """A callback that remembers whether it asked to stop."""
@@ -277,24 +278,6 @@ class _Watch:
         return self.stopped
 
 
-def cut_deepest(trees: list[LinkageTree], count: int) -> Array:
-    """Exactly `count` parts, from the deepest layer that still has links enough to tell what belongs together.
-
-    A layer that has fallen into more sets than that does not know how to join them.
-    """
-    for tree in reversed(trees):
-        if int(np.sum(np.isinf(tree.heights) & tree.joins_parts)) < count:
-            return tree.cut(count)
-    return trees[0].cut(count)
-
-
 def _layer(solution: Solution, tree: LinkageTree) -> Layer:
     labels = tree.components(LINKED)
     return Layer(solution.problem.K, solution.Q, solution.certificate, labels, int(labels.max()) + 1)
-
-
-def _check_count(value: object, n: int) -> int:
-    count = check_integer(value, "n_clusters", 1)
-    if count > n:
-        raise ValueError(f"n_clusters must be at most n_samples={n}, got {count}.")
-    return count

@@ -4,39 +4,34 @@ from __future__ import annotations
 
 import math
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._manifolds.choice import Choice, choose
-from .._manifolds.extend import extend
-from .._manifolds.order import find_order
+from .._manifolds.consensus import Consensus, solve_around
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.threads import limited_threads
-from .._numerics.validation import Seed, check_choice, check_integer, check_K, check_real
-from .._points.components import find_manifolds, name_manifolds
-from .._points.unweighted import PlainPoint
+from .._numerics.validation import Seed, check_K
 from .._program.duplicates import Groups, read_groups
-from .._program.gram import Gram
-from .._program.inputs import METRICS, make_merged_gram, read_table
+from .._program.inputs import make_merged_gram, read_table
 from .._program.problem import KMeansSDP
 from .._solving.budget import SEARCH_SHARE, Budget
 from .._solving.loop import Callback
 from .._solving.options import SolveOptions
-from .._solving.solution import Solution, raise_if_interrupted
+from .._solving.solution import raise_if_interrupted
 from ..solvers import Solver, configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from .fitted import FittedManifolds
+from .parameters import check_outlier_threshold, check_parameters
+from .reading import place_absent, read_solution
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
-
-DEVICES = ("auto", "cpu", "cuda")
-AFFINITIES = ("dense", "sparse")
 
 
 class NOMAD(
@@ -53,7 +48,7 @@ class NOMAD(
     K : float or "auto", default="auto"
         Trace of ``Q``: about ``n/K`` neighbours per point. More than the number of manifolds; larger for strongly
         curved ones, smaller for noisy ones. "auto" first finds the manifolds by looks at several ``K``, the same that
-        `MultiLayerNOMAD` finds, see ``docs/automatic_choice.md``, then takes about twelve neighbours per point.
+        `MultiLayerNOMAD` finds, then takes the largest neighbourhoods their shape allows: ``docs/automatic_choice.md``.
     n_components : int, default=2
         Dimension of the embedding.
     solver : str or solver, default="auto"
@@ -67,8 +62,13 @@ class NOMAD(
         one manifold.
     allow_single_cluster : bool, default=True
         Whether ``K="auto"`` may find a single manifold; False where it is known that there are several.
-    min_component_size : int, default=1
+    min_component_size : int or "auto", default="auto"
         Components of fewer points are no manifolds: their points are labelled -1. A point of weight three is three.
+        "auto" is a fiftieth of the points, or one if no component has so many.
+    outlier_threshold : float, optional
+        Label points -1 whose `outlier_scores_` are higher, such as 0.5; None keeps all in their manifolds.
+    consensus : int, default=1
+        Odd number of neighbouring ``K`` over whose solutions ``Q`` is averaged, see ``docs/consensus.md``.
     affinity : {"dense", "sparse"}, default="dense"
         Form of `affinity_`: the whole feasible ``Q``, or a SciPy CSR matrix of the entries that connect points.
     max_iter : int, default=5000
@@ -98,7 +98,9 @@ class NOMAD(
     ----------
     labels_ : array of shape (n_samples,)
         Manifold of each point, numbered from the largest to the smallest; -1 in components below
-        `min_component_size`.
+        `min_component_size`, and for outliers above `outlier_threshold`.
+    outlier_scores_ : array of shape (n_samples,)
+        In [0, 1]: the share of the neighbours of a typical point of its manifold that each one lacks.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point; every manifold has its own coordinate system.
     order_ : array of shape (n_samples,)
@@ -106,8 +108,10 @@ class NOMAD(
         label is -1.
     is_closed_ : array of shape (n_manifolds,)
         Whether each manifold is a curve that closes on itself.
+    closedness_ : array of shape (n_manifolds,)
+        How nearly it does: 1 where it closes, else 1 less twice the share of a circle between its ends; 0 on arcs.
     circular_coordinates_ : array of shape (n_samples,)
-        Angle in [0, 2 pi) along manifolds that close, NaN on the others.
+        Angle in [0, 2 pi) along manifolds that close, or have a closedness of 3/4 at least; NaN on the others.
     memberships_ : array of shape (n_samples, n_manifolds)
         Share of each point's row of ``Q`` on every manifold, made on request.
     affinity_ : array or CSR matrix of shape (n_samples, n_samples)
@@ -118,6 +122,8 @@ class NOMAD(
         With ``K="auto"``: the share of data like these on which the number of manifolds was right; NaN otherwise.
     certificate_ : Certificate
         Proven bounds on the optimum, in units of ``X`` squared.
+    certificates_ : list of Certificate
+        Those of all ``K`` that `consensus` averages over, ascending.
     K_ : float
         The trace used.
     n_iter_ : int
@@ -152,7 +158,9 @@ class NOMAD(
         tol: float = 1e-3,
         threshold: float = 1e-2,
         allow_single_cluster: bool = True,
-        min_component_size: int = 1,
+        min_component_size: int | str = "auto",
+        outlier_threshold: float | None = None,
+        consensus: int = 1,
         affinity: str = "dense",
         max_iter: int = 5000,
         max_seconds: float | None = None,
@@ -173,6 +181,8 @@ class NOMAD(
         self.threshold = threshold
         self.allow_single_cluster = allow_single_cluster
         self.min_component_size = min_component_size
+        self.outlier_threshold = outlier_threshold
+        self.consensus = consensus
         self.affinity = affinity
         self.max_iter = max_iter
         self.max_seconds = max_seconds
@@ -209,57 +219,64 @@ class NOMAD(
             After Ctrl-C. If the solver had begun, the model has kept the best feasible answer by then, with all fitted
             attributes and the status INTERRUPTED in `solution_`; if not, it is as it was before.
         """
-        self._check_parameters()
-        budget = Budget.of(self.max_seconds)
+        check_parameters(self)
+        budget, choice = Budget.of(self.max_seconds), None
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)
             solver = configured(self.solver, self.tol, self.device, self.random_state)
             groups = read_groups(sample_weight, table, self.metric, takes_weights=takes_weights(solver))
             gram = make_merged_gram(table, self.metric, groups)
-            choice = self._choose(gram, budget)
+            if isinstance(self.K, str) and self.K == "auto":
+                search, may_be_one = budget.share(SEARCH_SHARE), self.allow_single_cluster
+                choice = choose(gram, allow_single=may_be_one, callback=self.callback, budget=search)
             n_present = int(table.shape[0]) if groups is None else len(groups.present)
             K = check_K(self.K, n_present) if choice is None else choice.K
             task = FitTask(self, X, self.max_iter)
-            options = SolveOptions(solver, self.tol, self.max_iter, budget.max_seconds, self.grade)
+            options = SolveOptions(solver, self.tol, self.max_iter, None, self.grade)
             # From as many on as there are distinct points every one of them is its own neighbour only.
             problem = KMeansSDP(gram, min(K, gram.n))
             lines = LineWriter(type(self).__name__) if self.verbose else None
             hear = listen(self.callback, lines, task.listener)
-            solution = options.solve(problem, start=self._start(gram.n), callback=hear, checkpoint=self.checkpoint)
-            self._read(solution, groups, K, choice, table, given_template(X))
+            found = solve_around(
+                options, problem, self.consensus,
+                budget=budget, start=self._start(gram.n), callback=hear, checkpoint=self.checkpoint,
+            )  # fmt: skip
+            self._read(found, groups, K, choice, table, given_template(X))
             task.end()
-        raise_if_interrupted(solution.status)
+        raise_if_interrupted(found.status)
         return self
 
     def _read(
-        self, solution: Solution, groups: Groups | None, K: float, choice: Choice | None,
+        self, found: Consensus, groups: Groups | None, K: float, choice: Choice | None,
         table: Table, template: Array | None,
     ) -> None:  # fmt: skip
         """Set the fitted attributes, in the array library of `template`: all at the end, so that none are left half."""
-        weights = None if groups is None else groups.weights
-        # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
-        base = solution.point.unmixed if groups is None else PlainPoint(solution.point.unmixed, groups.roots)
-        parts = find_manifolds(base, self.threshold) if choice is None else choice.labels
-        coordinates, extension = extend(solution, self.metric, parts, max(self.n_components, 2))
-        squared_norms = solution.problem.gram.diagonal()
-        names = name_manifolds(parts, self.min_component_size, squared_norms, weights)
-        order, angles, is_closed = find_order(base, coordinates[:, :2], names[parts], self.threshold, weights)
+        solution = found.solution
+        reading = read_solution(
+            replace(solution, point=found.point),
+            self.metric,
+            groups,
+            None if choice is None else choice.labels,
+            threshold=self.threshold,
+            min_component_size=self.min_component_size,
+            outlier_threshold=check_outlier_threshold(self.outlier_threshold),
+            n_components=self.n_components,
+        )
         if groups is not None:
-            parts, coordinates = groups.given(parts, 0), groups.given(coordinates, 0.0)
-            order, angles = groups.given(order, np.nan), groups.given(angles, np.nan)
-            if len(absent := groups.absent):
-                new = groups.columns(table[absent], pairwise=self._is_pairwise)
-                parts[absent], coordinates[absent] = extension.place(new)
-        self.solution_, self._point, self._groups = solution, solution.point, groups
+            place_absent(reading, groups, table, pairwise=self._is_pairwise)
+        self.solution_, self._point, self._groups = solution, found.point, groups
+        self.certificates_ = found.certificates
         self.confidence_ = math.nan if choice is None else choice.confidence
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
-        self._names, self._extension = names.tolist(), extension
-        self.n_manifolds_ = len(is_closed)
-        self.labels_ = like_given(names[parts], template)
-        self.embedding_ = like_given(coordinates[:, : self.n_components], template)
-        self.order_ = like_given(order, template)
-        self.circular_coordinates_ = like_given(angles, template)
-        self.is_closed_ = like_given(is_closed, template)
+        self._names, self._extension = reading.names.tolist(), reading.extension
+        self.n_manifolds_ = len(reading.is_closed)
+        self.labels_ = like_given(reading.labels, template)
+        self.outlier_scores_ = like_given(reading.outlier_scores, template)
+        self.embedding_ = like_given(reading.coordinates[:, : self.n_components], template)
+        self.order_ = like_given(reading.order, template)
+        self.circular_coordinates_ = like_given(reading.angles, template)
+        self.is_closed_ = like_given(reading.is_closed, template)
+        self.closedness_ = like_given(reading.closedness, template)
         self._n_features_out = self.n_components
 
     def fit_transform(self, X: Data, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
@@ -270,23 +287,6 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _choose(self, gram: Gram, budget: Budget) -> Choice | None:
-        """The parts that the data show; None where ``K`` is given, and with it the parts."""
-        if not (isinstance(self.K, str) and self.K == "auto"):
-            return None
-        search = budget.share(SEARCH_SHARE)
-        return choose(gram, allow_single=self.allow_single_cluster, callback=self.callback, budget=search)
-
-    def _check_parameters(self) -> None:
-        check_choice(self.metric, "metric", METRICS)
-        check_choice(self.affinity, "affinity", AFFINITIES)
-        check_choice(self.device, "device", DEVICES)
-        check_integer(self.n_components, "n_components", 1)
-        check_integer(self.min_component_size, "min_component_size", 1)
-        check_integer(self.max_iter, "max_iter", 1)
-        check_real(self.tol, "tol", 0, math.inf, "a real number >= 0")
-        check_real(self.threshold, "threshold", 0, 1, "a real number in [0, 1]")
-
     def _start(self, n: int) -> Iterate | None:
         """Where to begin: the last fit's end, if asked for and of the same size."""
         last = getattr(self, "solution_", None) if self.warm_start else None
@@ -294,7 +294,5 @@ class NOMAD(
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_pairwise
         tags.array_api_support = CAN_DISPATCH
         return tags

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from itertools import pairwise
 
-from .._numerics.validation import check_K
+from .._numerics.validation import check_integer, check_K
 
 
 def halving_schedule(K: float, count: int) -> list[float]:
@@ -30,3 +30,11 @@ def check_schedule(schedule: Iterable[object], n: int) -> list[float]:
     if any(later > earlier for earlier, later in pairwise(values)):
         raise ValueError(f"schedule must not increase, got {values}. Sort it in descending order.")
     return values
+
+
+def check_count(value: object, n: int) -> int:
+    """`value` as a number of clusters of `n` points."""
+    count = check_integer(value, "n_clusters", 1)
+    if count > n:
+        raise ValueError(f"n_clusters must be at most n_samples={n}, got {count}.")
+    return count

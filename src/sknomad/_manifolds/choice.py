@@ -25,6 +25,7 @@ from ..solvers import ADMM
 from .coarse_points import coarsen, counted_points
 from .divisions import gather, gather_told
 from .look import Look, make_look
+from .patches import coordinates_K
 from .valley_tree import FEWEST_POINTS
 
 # Points per patch, n/K, of the four looks: few points need finer patches.
@@ -44,8 +45,6 @@ PER_LOG_POINTS = -0.7
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
 CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.13, 0.45, 1.06), (-1.41, 0.67, 1.01)
 CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE, CONFIDENCE_WHEN_TOLD = (1.14, 0.25), (-1.30, 1.04), (2.70, 1.20)
-# Neighbours per point of the solution that coordinates are read off, and the most patches; parts want twice as many.
-POINTS_PER_COORDINATE_PATCH, MOST_PATCHES, PATCHES_PER_PART = 12, 32, 2
 
 
 @dataclass(frozen=True)
@@ -155,7 +154,7 @@ def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = T
         confidence = _logistic(CONFIDENCE_WHEN_TOLD, strength) if was_found and n_parts > 1 else float(was_found)
     found = int(labels.max()) + 1 if n_parts is None else n_parts
     return Choice(
-        K=coordinates_K(survey.n, found),
+        K=coordinates_K(survey.n, found, looks, labels),
         n_parts=found,
         labels=in_order(labels[survey.groups]),
         confidence=confidence,
@@ -170,12 +169,6 @@ def looked_at(n: int) -> list[float]:
     """The ``K`` of the looks at `n` points, ascending; all at least 2, and one at least."""
     patches = POINTS_PER_FINE_PATCH if n <= FINE_UP_TO else POINTS_PER_PATCH
     return sorted(n / size for size in patches if n / size >= 2) or [min(2.0, float(n))]
-
-
-def coordinates_K(n: int, n_parts: int = 1) -> float:
-    """About twelve neighbours per point: ``n/12`` between 2 and 32, at least two patches per part, and at most `n`."""
-    fewest = max(2, PATCHES_PER_PART * n_parts)
-    return float(min(max(min(n // POINTS_PER_COORDINATE_PATCH, MOST_PATCHES), fewest), n))
 
 
 def several_from(n: int) -> float:

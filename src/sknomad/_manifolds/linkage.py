@@ -212,3 +212,14 @@ def _join_sets(first: Array, second: Array, smallest: int) -> tuple[Array, int]:
         if covered_at == n - 1 and covered >= COVERED * n:
             covered_at = k
     return joins, covered_at
+
+
+def cut_deepest(trees: list[LinkageTree], count: int) -> Array:
+    """Exactly `count` parts, from the deepest layer that still has links enough to tell what belongs together.
+
+    A layer that has fallen into more sets than that does not know how to join them.
+    """
+    for tree in reversed(trees):
+        if int(np.sum(np.isinf(tree.heights) & tree.joins_parts)) < count:
+            return tree.cut(count)
+    return trees[0].cut(count)

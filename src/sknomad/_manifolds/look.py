@@ -40,6 +40,7 @@ class Look:
     density: dict[Landscape, Array]  # (n,) of each point
     levels: dict[Landscape, Array]  # (m,) at which each link joins
     rates: Array  # (p,) -log of the largest eigenvalues of Q, ascending: how fast a random walk leaves each division
+    values: Array  # (p,) these eigenvalues, descending; a rough solution may have some above one
     vectors: Array  # (n, p) their eigenvectors
 
     @property
@@ -65,8 +66,8 @@ def make_look(K: float, Q: Array) -> Look:
     plain, shares = -np.log(diagonal), np.maximum(Q, 0)
     density = {Landscape.PLAIN: plain, Landscape.SMOOTH: shares @ plain / shares.sum(axis=1)}
     levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
-    rates, vectors = _spectrum(Q)
-    return Look(K, first, second, density, levels, rates, vectors)
+    rates, values, vectors = _spectrum(Q)
+    return Look(K, first, second, density, levels, rates, values, vectors)
 
 
 def faintest_level(look: Look, landscape: Landscape, points: Array) -> Array:
@@ -74,10 +75,10 @@ def faintest_level(look: Look, landscape: Landscape, points: Array) -> Array:
     return look.density[landscape][points] + landscape.value * math.log(FAINTEST)
 
 
-def _spectrum(Q: Array) -> tuple[Array, Array]:
-    """Rates and eigenvectors of the largest eigenvalues; the first belongs to the vector of ones."""
+def _spectrum(Q: Array) -> tuple[Array, Array, Array]:
+    """Rates, values and vectors of the largest eigenvalues; the first belongs to the vector of ones."""
     values, vectors = np.linalg.eigh(Q)
-    most = min(MOST_SPECTRAL + 2, len(Q))
-    rates = np.maximum(-np.log(np.clip(values[::-1][:most], SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
+    values, vectors = values[::-1][: MOST_SPECTRAL + 2], vectors[:, ::-1][:, : MOST_SPECTRAL + 2]
+    rates = np.maximum(-np.log(np.clip(values, SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
     rates[0] = SMALLEST_RATE
-    return rates, vectors[:, ::-1][:, :most]
+    return rates, values, vectors

@@ -18,11 +18,17 @@ from .._points.point import Point
 
 # Widest gap between neighbouring angles on a closed curve; 0 in theory, a right angle on an open one.
 WIDEST_GAP = 0.4 * np.pi
-# Share of neighbours in the circular order that must be linked by Q: on surfaces the order is none of Q's.
-LINKED = 0.98
+# Share of neighbours in the circular order that must be linked by Q: on surfaces the order is none of Q's. Noise breaks
+# links, so that fewer suffice where the spectrum is a ring's. In units of the mean rate of the first two coordinates
+# the third and the fifth have 4 and 9 on a ring, 2.8 and 4.3 on a disc, 2 and 4 on a square, 1 and 3 on a sphere; on an
+# arc the second has four times the rate of the first.
+LINKED, LINKED_IN_NOISE = 0.98, 0.75
+RATE_OF_THIRD, RATE_OF_FIFTH, RATE_OF_SECOND = 2.4, 4.8, 2.0
 # The hole: the distance from the origin that 95 % of the points exceed, in units of its root mean square. Up to seven
 # patches (six around one) may lie in a circle even on a disc, so that the hole itself must be clear.
 HOLE, CLEAR_HOLE, FEW_PATCHES = 1 / 3, 0.8, 7
+# Coordinates whose rates tell a ring, and how near to 0 and 1 an eigenvalue is told from them.
+RING_COORDINATES, SMALLEST_SIZE = 5, 1e-9
 # Digits of a position that tell points apart.
 ORDER_DIGITS = 9
 # Fewer points than this have no shape.
@@ -40,7 +46,7 @@ class Order(NamedTuple):
 def find_order(
     point: Point, coordinates: Array, labels: Array, threshold: float, weights: Array | None = None
 ) -> Order:
-    """Order the points of every manifold, given their first two `coordinates`; points labelled -1 have no position.
+    """Order the points of every manifold, given their first two to five `coordinates`; those labelled -1 have none.
 
     With `weights`, positions are those of as many equal points.
     """
@@ -49,15 +55,18 @@ def find_order(
     diagonal = point.diagonal()
     cut = threshold * point.largest_entry()
     rings: dict[int, Array] = {}
+    needed: dict[int, float] = {}
     angles = np.full(n, np.nan)
     count = int(labels.max(initial=-1)) + 1
     for label, members in enumerate(_members(labels, count)):
-        angles[members], radius = _polar(coordinates[members], None if weights is None else weights[members])
+        part_weights = None if weights is None else weights[members]
+        angles[members], radius = _polar(coordinates[members, :2], part_weights)
         around = np.argsort(angles[members], kind="stable")
         if _goes_round(angles[members][around], radius, float(np.sum(diagonal[members] * counts[members]))):
             rings[label] = members[around]
+            needed[label] = _links_needed(coordinates[members], counts[members])
     is_closed = np.zeros(count, dtype=bool)
-    is_closed[_linked(point, rings, cut)] = True
+    is_closed[[label for label, share in _linked(point, rings, cut) if share >= needed[label]]] = True
     order = np.full(n, np.nan)
     for label, members in enumerate(_members(labels, count)):
         position = angles[members] if is_closed[label] else coordinates[members, 0]
@@ -108,11 +117,23 @@ def _goes_round(angles: Array, radius: Array, patches: float) -> bool:
     return bool(gaps.max() <= WIDEST_GAP and hole >= (CLEAR_HOLE if patches <= FEW_PATCHES else HOLE))
 
 
-def _linked(point: Point, rings: dict[int, Array], cut: float) -> list[int]:
-    """The manifolds whose points, taken in the order of `rings`, are linked by ``Q`` each to the next."""
+def _links_needed(coordinates: Array, counts: Array) -> float:
+    """The share of links that a ring needs: fewer if the spectrum is that of a ring."""
+    sizes = np.sort(counts @ coordinates**2)[::-1]
+    if len(sizes) < RING_COORDINATES:
+        return LINKED
+    rates = -np.log(np.clip(sizes, SMALLEST_SIZE, 1 - SMALLEST_SIZE))
+    first, second, third, _, fifth = rates[:RING_COORDINATES]
+    unit = (first + second) / 2
+    is_ring = second <= RATE_OF_SECOND * first and third >= RATE_OF_THIRD * unit and fifth >= RATE_OF_FIFTH * unit
+    return LINKED_IN_NOISE if is_ring else LINKED
+
+
+def _linked(point: Point, rings: dict[int, Array], cut: float) -> list[tuple[int, float]]:
+    """The manifolds in `rings`, and the share of their points that ``Q`` links to the next."""
     if not rings:
         return []
     ends = np.concatenate([np.roll(ring, -1) for ring in rings.values()])
     links = point.entries(np.concatenate(list(rings.values())), ends) > cut
-    shares = [part.mean() for part in np.split(links, np.cumsum([len(ring) for ring in rings.values()])[:-1])]
-    return [label for label, share in zip(rings, shares, strict=True) if share >= LINKED]
+    parts = np.split(links, np.cumsum([len(ring) for ring in rings.values()])[:-1])
+    return [(label, float(part.mean())) for label, part in zip(rings, parts, strict=True)]
