@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._manifolds.atlas import Atlas
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.new_points import Extension, indicator
 from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, like_given, to_numpy
@@ -19,6 +21,9 @@ from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
 from .._program.inputs import METRICS, check_library, read_table
 
+if TYPE_CHECKING:
+    from sklearn.utils import Tags
+
 
 class PlacesNewPoints(TransformerMixin):
     """`transform` and `predict` of a model whose `fit` has set what is named here."""
@@ -27,6 +32,7 @@ class PlacesNewPoints(TransformerMixin):
     embedding_: Array
     metric: str
     _n_features_out: int
+    _takes_other_arrays = False  # than NumPy's
     _extension: Extension  # how new points are placed
 
     def transform(self, X: Data) -> Array:
@@ -64,6 +70,13 @@ class PlacesNewPoints(TransformerMixin):
     def _is_pairwise(self) -> bool:
         return self.metric in METRICS[1:]
 
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_pairwise
+        tags.array_api_support = self._takes_other_arrays
+        return tags
+
     def _place(self, X: Data, method: str) -> tuple[Array, Array]:
         """Label and coordinates of points, for the `method` that asks."""
         check_is_fitted(self)
@@ -83,7 +96,23 @@ class FittedManifolds(PlacesNewPoints):
     K_: float
     _point: MixedPoint  # the feasible Q
     _names: list[int]  # label of each connected component
+    _atlas: Atlas  # where each component lies on the map
     _groups: Groups | None  # where points have weights or are equal
+
+    def transform_to_map(self, X: Data) -> Array:
+        """Places of points on the map of all manifolds, each by itself: those of training points are their `map_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            As for `transform`.
+
+        Returns
+        -------
+        array of shape (n_points, 2)
+        """
+        parts, coordinates = self._place_parts(X, "transform_to_map")
+        return like_given(self._atlas.place(parts, coordinates), given_template(X))
 
     def geodesic_distances(self, indices: int | Sequence[int] | Array | None = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
@@ -140,6 +169,11 @@ class FittedManifolds(PlacesNewPoints):
         return Q if self._groups is None else self._groups.square(Q, self.K_)
 
     def _place(self, X: Data, method: str) -> tuple[Array, Array]:
+        parts, coordinates = self._place_parts(X, method)
+        return np.array(self._names)[parts], coordinates
+
+    def _place_parts(self, X: Data, method: str) -> tuple[Array, Array]:
+        """Connected component and coordinates of points, for the `method` that asks."""
         check_is_fitted(self)
         check_library(self, X, self.embedding_, method)
         with limited_threads(self.n_threads):
@@ -148,5 +182,4 @@ class FittedManifolds(PlacesNewPoints):
                 check_distances(table)
             if self._groups is not None:
                 table = self._groups.columns(table, pairwise=self._is_pairwise)
-            parts, coordinates = self._extension.place(table)
-        return np.array(self._names)[parts], coordinates
+            return self._extension.place(table)

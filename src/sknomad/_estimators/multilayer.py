@@ -5,7 +5,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
@@ -31,9 +30,6 @@ from ..metrics import hardness
 from ..solvers import Solver
 from .fitted import PlacesNewPoints
 from .schedule import check_schedule, halving_schedule
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
@@ -257,12 +253,6 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
             if budget.left < budget.elapsed - began - solution.seconds:
                 break
         return solutions, trees
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_pairwise
-        return tags
 
 
 class _Watch:

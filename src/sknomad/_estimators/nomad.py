@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._manifolds.choice import Choice, choose
-from .._manifolds.extend import extend
+from .._manifolds.frames import COORDINATES, make_frames
 from .._manifolds.order import find_order
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.threads import limited_threads
@@ -30,9 +29,6 @@ from .._solving.solution import Solution, raise_if_interrupted
 from ..solvers import Solver, configured, takes_weights
 from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_callbacks
 from .fitted import FittedManifolds
-
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
 
 DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")
@@ -55,6 +51,8 @@ class NOMAD(
         `MultiLayerNOMAD` finds, see ``docs/automatic_choice.md``, then takes about twelve neighbours per point.
     n_components : int, default=2
         Dimension of the embedding.
+    coordinates : {"isometric", "spectral"}, default="isometric"
+        Of the embedding: each manifold laid flat, in units of ``X``, or the leading eigenvectors of its block of ``Q``.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
     metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
@@ -98,6 +96,8 @@ class NOMAD(
         `min_component_size`.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point; every manifold has its own coordinate system.
+    map_ : array of shape (n_samples, 2)
+        Each point on one plane of all manifolds: laid flat, at one scale, none over another; see ``docs/pictures.md``.
     order_ : array of shape (n_samples,)
         Position in [0, 1] along a one-dimensional manifold: the share of its points that come before. NaN where the
         label is -1.
@@ -139,11 +139,14 @@ class NOMAD(
     (array([0, 1]), array([ True,  True]))
     """
 
+    _takes_other_arrays = CAN_DISPATCH
+
     def __init__(
         self,
         K: float | str = "auto",
         *,
         n_components: int = 2,
+        coordinates: str = "isometric",
         solver: str | Solver = "auto",
         metric: str = "euclidean",
         tol: float = 1e-3,
@@ -163,6 +166,7 @@ class NOMAD(
     ):
         self.K = K
         self.n_components = n_components
+        self.coordinates = coordinates
         self.solver = solver
         self.metric = metric
         self.tol = tol
@@ -240,23 +244,26 @@ class NOMAD(
         # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
         base = solution.point.unmixed if groups is None else PlainPoint(solution.point.unmixed, groups.roots)
         parts = find_manifolds(base, self.threshold) if choice is None else choice.labels
-        coordinates, extension = extend(solution, self.metric, parts, max(self.n_components, 2))
-        squared_norms = solution.problem.gram.diagonal()
-        names = name_manifolds(parts, self.min_component_size, squared_norms, weights)
-        order, angles, is_closed = find_order(base, coordinates[:, :2], names[parts], self.threshold, weights)
+        frames = make_frames(base, solution, parts, self)
+        coordinates = frames.coordinates
+        names = name_manifolds(parts, self.min_component_size, solution.problem.gram.diagonal(), weights)
+        order, angles, is_closed = find_order(
+            base, frames.spectral, names[parts], self.threshold, weights, frames.along
+        )
         if groups is not None:
             parts, coordinates = groups.given(parts, 0), groups.given(coordinates, 0.0)
             order, angles = groups.given(order, np.nan), groups.given(angles, np.nan)
             if len(absent := groups.absent):
                 new = groups.columns(table[absent], pairwise=self._is_pairwise)
-                parts[absent], coordinates[absent] = extension.place(new)
+                parts[absent], coordinates[absent] = frames.extension.place(new)
         self.solution_, self._point, self._groups = solution, solution.point, groups
         self.confidence_ = math.nan if choice is None else choice.confidence
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
-        self._names, self._extension = names.tolist(), extension
+        self._names, self._extension, self._atlas = names.tolist(), frames.extension, frames.atlas
         self.n_manifolds_ = len(is_closed)
         self.labels_ = like_given(names[parts], template)
         self.embedding_ = like_given(coordinates[:, : self.n_components], template)
+        self.map_ = like_given(frames.atlas.place(parts, coordinates), template)
         self.order_ = like_given(order, template)
         self.circular_coordinates_ = like_given(angles, template)
         self.is_closed_ = like_given(is_closed, template)
@@ -279,11 +286,11 @@ class NOMAD(
 
     def _check_parameters(self) -> None:
         check_choice(self.metric, "metric", METRICS)
+        check_choice(self.coordinates, "coordinates", COORDINATES)
         check_choice(self.affinity, "affinity", AFFINITIES)
         check_choice(self.device, "device", DEVICES)
-        check_integer(self.n_components, "n_components", 1)
-        check_integer(self.min_component_size, "min_component_size", 1)
-        check_integer(self.max_iter, "max_iter", 1)
+        for name in ("n_components", "min_component_size", "max_iter"):
+            check_integer(getattr(self, name), name, 1)
         check_real(self.tol, "tol", 0, math.inf, "a real number >= 0")
         check_real(self.threshold, "threshold", 0, 1, "a real number in [0, 1]")
 
@@ -291,10 +298,3 @@ class NOMAD(
         """Where to begin: the last fit's end, if asked for and of the same size."""
         last = getattr(self, "solution_", None) if self.warm_start else None
         return last.iterate if last is not None and last.problem.n == n else None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self._is_pairwise
-        tags.array_api_support = CAN_DISPATCH
-        return tags

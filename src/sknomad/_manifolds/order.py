@@ -38,16 +38,23 @@ class Order(NamedTuple):
 
 
 def find_order(
-    point: Point, coordinates: Array, labels: Array, threshold: float, weights: Array | None = None
+    point: Point,
+    coordinates: Array,
+    labels: Array,
+    threshold: float,
+    weights: Array | None = None,
+    along: Array | None = None,
 ) -> Order:
     """Order the points of every manifold, given their first two `coordinates`; points labelled -1 have no position.
 
-    With `weights`, positions are those of as many equal points.
+    With `weights`, positions are those of as many equal points. `along`, a coordinate, orders manifolds that do not
+    close; without it the first of `coordinates` does.
     """
     n = len(labels)
     counts = np.ones(n) if weights is None else weights
     diagonal = point.diagonal()
     cut = threshold * point.largest_entry()
+    line = coordinates[:, 0] if along is None else along
     rings: dict[int, Array] = {}
     angles = np.full(n, np.nan)
     count = int(labels.max(initial=-1)) + 1
@@ -60,7 +67,7 @@ def find_order(
     is_closed[_linked(point, rings, cut)] = True
     order = np.full(n, np.nan)
     for label, members in enumerate(_members(labels, count)):
-        position = angles[members] if is_closed[label] else coordinates[members, 0]
+        position = angles[members] if is_closed[label] else line[members]
         order[members] = _shares_before(_rounded(position), counts[members], bool(is_closed[label]))
     angles[(labels < 0) | ~np.append(is_closed, False)[labels]] = np.nan
     return Order(order, angles, is_closed)
