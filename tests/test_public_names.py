@@ -37,8 +37,8 @@ PUBLIC = {
         active_modes bullseye_score circular_rank_correlation continuity graph_geodesics hardness trustworthiness
     """,
     "sknomad.plot": """
-        CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity colour_map convergence embedding overview
-        point_colours scatter_data style
+        CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity bounds certificate colour_map convergence
+        embedding layers map overview path point_colours scatter_data spectrum style tree
     """,
     "sknomad.sc": "nomad",
     "sknomad.reproduce": "Claim EXPERIMENTS Experiment Outcome Record Verdict load run_experiments",
