@@ -15,6 +15,7 @@ from ..solvers import SOLVERS
 from .command import DONE, FAILED, INTERRUPTED, NOT_PROVEN, Commands, as_json, say, show
 from .progress_bar import GapBar
 from .report import Summary, check_file_place, check_out, describe, summarise, write_run
+from .report_page import write_report
 from .table_file import read_table
 
 
@@ -48,6 +49,9 @@ def add_demo(commands: Commands) -> None:
 
 def _add_solve_options(command: argparse.ArgumentParser) -> None:
     command.add_argument("--out", type=Path, metavar="DIR", help="folder for summary, points, affinity and picture")
+    command.add_argument(
+        "--report", type=Path, metavar="HTML", help="file for a page about the result, to open or mail"
+    )
     command.add_argument("--overwrite", action="store_true", help="write into a folder that is not empty")
     command.add_argument("--tol", type=float, default=1e-3, help="certified relative gap to reach (default: 1e-3)")
     command.add_argument("--max-seconds", type=float, metavar="S", help="stop after this time")
@@ -75,7 +79,8 @@ def _check_places(options: argparse.Namespace) -> None:
     if options.out is not None:
         check_out(options.out, overwrite=options.overwrite)
     taken = [] if options.file is None else [options.file.resolve()]
-    for option, path in (("--save", options.save), ("--certificate", options.certificate)):
+    places = (("--save", options.save), ("--certificate", options.certificate), ("--report", options.report))
+    for option, path in places:
         if path is None:
             continue
         check_file_place(path, option)
@@ -87,7 +92,7 @@ def _check_places(options: argparse.Namespace) -> None:
 def _run(options: argparse.Namespace, X: NDArray[np.number], truth: NDArray[np.int64] | NDArray[np.str_] | None) -> int:
     model = _fitted_model(options, X)
     summary = summarise(model, truth)
-    all_written = _write_all(options, model, summary, X)
+    all_written = _write_all(options, model, summary, X, truth)
     show(as_json(summary) if options.json else describe(summary))
     if not all_written:
         return FAILED
@@ -114,12 +119,14 @@ def _fitted_model(options: argparse.Namespace, X: NDArray[np.number]) -> NOMAD:
             return model
 
 
-def _write_all(options: argparse.Namespace, model: NOMAD, summary: Summary, X: NDArray[np.number]) -> bool:
+def _write_all(options: argparse.Namespace, model: NOMAD, summary: Summary, X: NDArray[np.number],
+               truth: NDArray[np.int64] | NDArray[np.str_] | None) -> bool:  # fmt: skip
     """Write whatever was asked for; a place that fails is said and does not keep the others from being written."""
     writers: list[tuple[Path | None, Callable[[Path], object]]] = [
         (options.out, lambda out: write_run(out, model, summary, X, overwrite=options.overwrite)),
         (options.save, model.save),
         (options.certificate, model.solution_.save_certificate),
+        (options.report, lambda path: write_report(path, model, X, None if truth is None else list(truth), options)),
     ]
     all_written = True
     for path, write in writers:

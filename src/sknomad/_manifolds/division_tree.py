@@ -31,6 +31,19 @@ class DivisionTree:
     sizes: Array  # (b,) its points when it ends
     labels: Array  # (b,) the manifold that nearly all of its points belong to, -1 where they belong to several
 
+    @property
+    def middles(self) -> Array:
+        """Where each branch lies from left to right, in points: above the branch it ends in, beside its sisters."""
+        left, used = np.zeros(len(self.parent)), np.zeros(len(self.parent))
+        beginning = 0.0
+        for k in range(len(self.parent))[::-1]:  # a branch comes after those that end in it
+            above = int(self.parent[k])
+            if above < 0:
+                left[k], beginning = beginning, beginning + float(self.sizes[k])
+            else:
+                left[k], used[above] = left[above] + used[above], used[above] + float(self.sizes[k])
+        return left + self.sizes / 2
+
 
 def division_tree(tree: LinkageTree, labels: Array) -> DivisionTree:
     """The branches of a linkage tree, with the `labels` of their points.

@@ -116,7 +116,9 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
     >>> ax.lines[-1].get_ydata().round(6).tolist()
     [1.0, 1.0, 0.0, 0.0]
     """
-    values, count = (_of_model(model), 1 + int(found_labels(model).max())) if is_model(model) else (_of(model), None)
+    values, count = (
+        (leading_eigenvalues(model), 1 + int(found_labels(model).max())) if is_model(model) else (_of(model), None)
+    )
     with style():
         ax = axes_or_new(ax)
         ax.axhline(1, color=FAINT, linewidth=1, zorder=0)
@@ -137,8 +139,8 @@ def _of(Q: ArrayLike) -> Array:
     return np.maximum(values[:MOST_EIGENVALUES], 0.0)
 
 
-def _of_model(model: Any) -> Array:
-    """Without an n x n array where there are many points."""
+def leading_eigenvalues(model: Any) -> Array:
+    """Those of ``Q`` of a fitted model, without an n x n array where there are many points."""
     point = fitted(model, "solution_").point
     if point.n <= ALL_UP_TO:
         return _of(point.dense())

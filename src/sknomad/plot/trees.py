@@ -9,7 +9,7 @@ import numpy as np
 from .model import fitted, found_labels
 from .panel import panel
 from .panels import binned
-from .style import FAINT, INK, MUTED, SEQUENTIAL, Array, axes_or_new, colour_map, point_colours, style
+from .style import FAINT, INK, MUTED, SEQUENTIAL, axes_or_new, colour_map, point_colours, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +41,7 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
     found = fitted(model, "division_tree")()
     n = len(found_labels(model))
     born, ends = (np.minimum(heights, DEEPEST) for heights in (found.born, found.ends))
-    middles = middles_of(found.parent, found.sizes)
+    middles = found.middles / n
     with style():
         ax = axes_or_new(ax)
         for k in range(len(middles)):
@@ -61,32 +61,6 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.spines["bottom"].set_visible(False)
         ax.set_title("What comes together")
     return ax
-
-
-def middles_of(parent: Array, sizes: Array) -> Array:
-    """Where each branch lies from left to right: leaves beside each other as wide as they are, joins between theirs.
-
-    Examples
-    --------
-    >>> middles_of(np.array([2, 2, -1]), np.array([2, 2, 4])).tolist()
-    [0.25, 0.75, 0.5]
-    """
-    children: dict[int, list[int]] = {}
-    for k, above in enumerate(parent.tolist()):
-        children.setdefault(above, []).append(k)
-    middles, total = np.zeros(len(parent)), float(sum(sizes[k] for k in range(len(parent)) if k not in children)) or 1.0
-    at = 0.0
-    waiting = [(k, False) for k in reversed(children.get(-1, []))]
-    while waiting:
-        k, is_done = waiting.pop()
-        if k not in children:
-            middles[k] = (at + sizes[k] / 2) / total
-            at += float(sizes[k])
-        elif is_done:
-            middles[k] = float(np.mean(middles[children[k]]))
-        else:
-            waiting += [(k, True), *((child, False) for child in reversed(children[k]))]
-    return middles
 
 
 @panel
