@@ -100,6 +100,15 @@ def test_the_order_of_rows_decides_nothing():
     np.testing.assert_allclose(cdist(other, other), cdist(one, one)[np.ix_(shuffle, shuffle)], atol=1e-8)
 
 
+def test_a_ring_stays_closed_over_a_gap_in_the_sample():
+    angle = np.r_[np.linspace(0, 2 * np.pi - 0.5, 80), 2 * np.pi - 0.25]
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    point, gram, parts = neighbourhoods(circle, 0.4), Gram.from_data(circle), np.zeros(81, int)
+    opened = unroll(neighbourhoods(circle, 0.2), gram, parts, 0.01, 2)
+    closed = unroll(point, gram, parts, 0.01, 2, rings=[np.arange(81)])
+    assert procrustes(circle, closed)[2] < 1e-3 < 0.1 < procrustes(circle, opened)[2]
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_cells_lie_as_their_points_do():
     X = np.random.default_rng(0).uniform([0, 0], [8, 2], (500, 2))

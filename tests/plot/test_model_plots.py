@@ -135,7 +135,10 @@ def test_spectrum_and_bounds_show_numbers_of_the_model(model):
     values = plot.spectrum(model).lines[1].get_ydata()
     np.testing.assert_allclose(values, np.linalg.eigvalsh(model.affinity_)[::-1][:60], atol=1e-9)
     texts = {text.get_text() for text in plot.bounds(model).texts}
-    assert f"found: {model.certificate_.lower:.7g}" in texts
+    (found,) = (float(text.split()[1]) for text in texts if text.startswith("found: "))
+    (best,) = (float(text.split()[-1]) for text in texts if text.startswith("none is better than "))
+    assert found <= model.certificate_.lower < model.certificate_.upper <= best
+    assert best - found == pytest.approx(model.certificate_.upper - model.certificate_.lower, rel=1e-3)
     bottom, top = plot.bounds(model).get_ylim()
     assert bottom < model.certificate_.lower < model.certificate_.upper < top
 

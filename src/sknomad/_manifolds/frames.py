@@ -15,6 +15,7 @@ from .._solving.solution import Solution
 from .atlas import Atlas, carry, make_atlas
 from .extend import extend
 from .new_points import BLOCK_ENTRIES, Anchors, Extension, mean_of_anchors, training_features
+from .order import find_rings
 from .unroll import unroll
 
 # Beyond so many points the links of soft assignments are too many to measure: their cells are laid flat instead.
@@ -54,7 +55,8 @@ def make_frames(point: Point, solution: Solution, parts: Array, asked: FrameOpti
         flat = unroll_by_cells(extension.anchors, gram, parts, width)
     else:
         weights = None if gram.roots is None else gram.roots**2
-        flat = unroll(point, gram, parts, asked.threshold, width, weights)
+        rings = find_rings(point, spectral[:, :2], parts, asked.threshold, weights)
+        flat = unroll(point, gram, parts, asked.threshold, width, weights, rings)
     if asked.coordinates == "isometric":
         extension, coordinates, first = carry(_bare(extension), gram, parts, flat), flat, 0
     else:

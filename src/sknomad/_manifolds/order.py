@@ -73,6 +73,15 @@ def find_order(
     return Order(order, angles, is_closed)
 
 
+def find_rings(
+    point: Point, coordinates: Array, parts: Array, threshold: float, weights: Array | None = None
+) -> list[Array]:
+    """The points of every component that closes, in their order around it; parameters as of `find_order`."""
+    found = find_order(point, coordinates, parts, threshold, weights)
+    members = (np.flatnonzero(parts == part) for part in np.flatnonzero(found.is_closed))
+    return [mine[np.argsort(found.circular_coordinates[mine], kind="stable")] for mine in members]
+
+
 def _shares_before(position: Array, weights: Array, is_closed: bool) -> Array:
     """The share of points that come before each, equal ones half of each other; a point's own weight is left out.
 

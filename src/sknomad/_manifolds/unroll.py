@@ -7,6 +7,7 @@ links; classical scaling of their lengths gives the coordinates, in the units of
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import cast
 
 import numpy as np
@@ -32,15 +33,24 @@ BLOCK_ENTRIES = 2**19
 
 
 def unroll(
-    point: Point, gram: Gram, parts: Array, threshold: float, n_components: int, weights: Array | None = None
+    point: Point,
+    gram: Gram,
+    parts: Array,
+    threshold: float,
+    n_components: int,
+    weights: Array | None = None,
+    rings: Sequence[Array] = (),
 ) -> Array:
     """Isometric coordinates (n, n_components), each component of `parts` by itself, about its (weighted) mean.
 
     Ways lead over entries of ``Q`` above `threshold` times the largest. Where these leave a component in pieces, the
-    nearest points of two pieces are linked.
+    nearest points of two pieces are linked. The points of `rings`, curves that close, are linked each to the next: a
+    wide gap in the sample would otherwise open them.
     """
     lengths = Lengths(gram)
     links = _nearest_links(point, lengths, parts, threshold)
+    for ring in rings:
+        links = _with_links(links, lengths, ring, np.roll(ring, -1))
     by_part = np.argsort(parts, kind="stable")
     coordinates = np.zeros((point.n, n_components))
     for members in np.split(by_part, np.cumsum(np.bincount(parts))[:-1]):
@@ -128,12 +138,18 @@ def _in_one_piece(graph: Sparse, lengths: Lengths, members: Array) -> Sparse:
     while count > 1:
         order = np.argsort(np.bincount(piece), kind="stable")[:-1]  # the largest waits to be joined
         pairs = [lengths.nearest(members[piece == name], members[piece != name]) for name in order.tolist()]
-        ends = np.searchsorted(members, np.array(pairs))
-        length = np.maximum(lengths.of(members[ends[:, 0]], members[ends[:, 1]]), np.finfo(float).tiny)
-        bridge = sp.csr_matrix((length, (ends[:, 0], ends[:, 1])), shape=graph.shape)
-        graph = graph.maximum(bridge).maximum(bridge.T).tocsr()
+        ends = np.searchsorted(members, np.array(pairs)).T
+        graph = _with_links(graph, lengths, ends[0], ends[1], members)
         count, piece = connected_components(graph, directed=False)
     return graph
+
+
+def _with_links(graph: Sparse, lengths: Lengths, first: Array, second: Array, members: Array | None = None) -> Sparse:
+    """The graph with links between further pairs; its points are `members` of the data."""
+    i, j = (first, second) if members is None else (members[first], members[second])
+    length = np.maximum(lengths.of(i, j), np.finfo(float).tiny)
+    link = sp.csr_matrix((length, (first, second)), shape=graph.shape)
+    return graph.maximum(link).maximum(link.T).tocsr()
 
 
 def _flatten(graph: Sparse, shares: Array, n_components: int) -> Array:

@@ -14,6 +14,7 @@ from .._estimators.nomad import NOMAD
 from .._kmeans.clustering import inertia_bound
 from .._numerics.arrays import Array, Table, is_sparse, to_numpy
 from .._version import __version__
+from ..plot.model import as_bound
 from ..plot.proof_panels import leading_eigenvalues
 from .thumbnails import sprite_sheet
 
@@ -148,7 +149,9 @@ def _proof(model: NOMAD) -> dict[str, Content]:
         "upper": _finite(proof.upper),
         "gap": _finite(proof.gap),
         "grade": proof.grade,
-        "inertia": inertia if inertia > 0 else None,
+        "found": as_bound(proof.lower, upper=False),
+        "best": as_bound(proof.upper, upper=True),
+        "inertia": as_bound(inertia, upper=False) if inertia > 0 else None,
         "most": math.floor(model.K_),
     }
 

@@ -271,10 +271,10 @@
   function text(x, y, string, anchor = "start") { return make("text", { x, y, "text-anchor": anchor }, string); }
   function drawBounds() {
     const rows = page.bounds.seconds.map((t, k) => [t, page.bounds.lower[k], page.bounds.upper[k]]).filter(row => row[1] !== null && row[2] !== null);
-    const { lower, upper, gap, grade, inertia, most } = page.proof, figure = frame(190, "Lower and upper bound against time");
+    const { lower, upper, gap, grade, inertia, most, found: value, best } = page.proof, figure = frame(190, "Lower and upper bound against time");
     at("proof").textContent = lower === null || upper === null ? "No bound on the optimum is known." :
-      `${number(lower)} ≤ optimum ≤ ${number(upper)}: the first is the value of the Q shown here, the second no feasible Q can pass. Relative gap ${Number(gap).toExponential(1)}, grade ${grade}.`;
-    at("kmeans").textContent = inertia === null ? "" : `For K-means: no clustering into at most ${most} clusters has an inertia (within-cluster sum of squares) below ${number(inertia)}.`;
+      `${value} ≤ optimum ≤ ${best}: the first is the value of the Q shown here, the second no feasible Q can pass. Relative gap ${Number(gap).toExponential(1)}, grade ${grade}.`;
+    at("kmeans").textContent = inertia === null ? "" : `For K-means: no clustering into at most ${most} clusters has an inertia (within-cluster sum of squares) below ${inertia}.`;
     if (!rows.length) return;
     const tail = rows.slice(-12), span = Math.min(Math.max(...tail.map(r => r[2])) - Math.min(...tail.map(r => r[1])), 20 * (upper - lower)) || Math.abs(upper) || 1;
     const low = Math.max(Math.min(...tail.map(r => r[1])), lower - span) - .1 * span, high = Math.min(Math.max(...tail.map(r => r[2])), upper + span) + .1 * span;
@@ -283,7 +283,7 @@
     const steps = which => rows.map((row, k) => `${k ? `H${x(row[0])}V` : `M${x(row[0])} `}${y(row[which])}`).join("") + "H508";
     figure.append(make("path", { d: steps(2), fill: "none", stroke: hue(1), "stroke-width": 2.5 }), make("path", { d: steps(1), fill: "none", stroke: hue(0), "stroke-width": 2.5 }));
     for (const row of rows) for (const which of [1, 2]) figure.append(make("circle", { cx: x(row[0]), cy: y(row[which]), r: 3.5, fill: hue(which - 1) }));
-    figure.append(text(508, 12, `none is better than ${number(upper)}`, "end"), text(508, 174, `found ${number(lower)}`, "end"), text(12, 186, `${first.toFixed(2)} s to ${last.toFixed(2)} s`));
+    figure.append(text(508, 12, `none is better than ${best}`, "end"), text(508, 174, `found ${value}`, "end"), text(12, 186, first < last ? `${first.toFixed(2)} s to ${last.toFixed(2)} s` : `after ${last.toFixed(2)} s`));
     at("bounds").replaceChildren(figure);
   }
   function drawSpectrum() {

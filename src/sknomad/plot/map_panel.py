@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 # Manifolds named on the map itself; more names would hide the points.
 MOST_NAMES = 20
+# Of so many the number of points is written too.
+MOST_SIZES = 8
 # What a map may be coloured by, beside values given.
 COLOURS = ("manifold", "order")
 
@@ -107,10 +109,9 @@ def _write_names(ax: Axes, points: Array, labels: Labels) -> None:
     for name in names:
         mine = points[labels == name]
         at = ((mine[:, 0].min() + mine[:, 0].max()) / 2, mine[:, 1].max())
-        text = ax.annotate(
-            f"{name} ({len(mine)})", at, (0, 3), textcoords="offset points", ha="center", va="bottom", size=7.5,
-            color=point_colours([int(name)])[0],
-        )  # fmt: skip
+        shown = f"{name} ({len(mine)})" if len(names) <= MOST_SIZES else f"{name}"
+        text = ax.annotate(shown, at, (0, 3), textcoords="offset points", ha="center", va="bottom", size=7.5)
+        text.set_color(point_colours([int(name)])[0])
         text.set_path_effects([effects.withStroke(linewidth=2, foreground="white")])
 
 

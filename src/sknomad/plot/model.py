@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 from typing import Any
 
 import numpy as np
@@ -10,6 +12,21 @@ from numpy.typing import NDArray
 from .style import Array, Column
 
 Labels = NDArray[np.int64]
+
+
+def as_bound(value: float, *, upper: bool) -> str:
+    """A bound with seven digits, rounded away from the other one, so that what is written is proven.
+
+    Examples
+    --------
+    >>> as_bound(16646.4491, upper=True), as_bound(16630.0799, upper=False), as_bound(-1e-30, upper=True)
+    ('16646.45', '16630.07', '-1e-30')
+    """
+    if not math.isfinite(value):
+        return str(value)
+    context = Context(prec=7, rounding=ROUND_CEILING if upper else ROUND_FLOOR)
+    rounded = context.create_decimal(Decimal(value)).normalize()
+    return f"{rounded:f}" if -5 <= rounded.adjusted() <= 9 else f"{rounded:g}"
 
 
 def is_model(thing: object) -> bool:

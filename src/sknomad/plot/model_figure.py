@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .map_panel import agrees, map
-from .model import Labels, check_column, fitted, found_labels, position_along
+from .model import Labels, as_bound, check_column, fitted, found_labels, position_along
 from .panels import affinity, plane, scatter
 from .proof_panels import bounds, spectrum
 from .style import MUTED, Array, Column, matplotlib_module, point_colours, style
@@ -65,8 +65,10 @@ def headline(labels: Labels) -> str:
 
 def _sentence(model: Any, labels: Labels, known: NDArray[Any] | None) -> str:
     proof = model.certificate_
-    between = f"{proof.lower:.7g} ≤ optimum ≤ {proof.upper:.7g}"
-    text = f"K = {model.K_:.4g}: {between}, proven gap {proof.gap:.1e}, grade {proof.grade}."
+    text = f"K = {model.K_:.4g}: {as_bound(proof.lower, upper=False)} ≤ optimum, and no upper bound is known."
+    if np.isfinite(proof.upper):
+        between = f"{as_bound(proof.lower, upper=False)} ≤ optimum ≤ {as_bound(proof.upper, upper=True)}"
+        text = f"K = {model.K_:.4g}: {between}, proven gap {proof.gap:.1e}, grade {proof.grade}."
     if known is None:
         return text
     share = float(np.mean(agrees(labels, known)))

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.sparse.linalg import LinearOperator, eigsh
 
-from .model import fitted, found_labels, is_model
+from .model import as_bound, fitted, found_labels, is_model
 from .panel import panel
 from .panels import convergence, square
 from .style import FAINT, INK, MUTED, PALETTE, Array, axes_or_new, matplotlib_module, style
@@ -48,6 +47,8 @@ def bounds(model: object, *, ax: Axes | None = None) -> Axes:
         ax.plot(seconds[known], upper[known], "o", color=INK, markersize=3)
         if known.any():
             _name_the_lines(ax, lower[known], upper[known])
+        else:
+            ax.text(0.5, 0.5, "no upper bound is known", ha="center", color=MUTED, transform=ax.transAxes)
     return ax
 
 
@@ -58,8 +59,9 @@ def _name_the_lines(ax: Axes, lower: Array, upper: Array) -> None:
     bottom, top = min(lower[first:].min(), low), max(upper[first:].max(), high)
     span = min(top - bottom, 20 * (high - low)) or abs(high) or 1.0
     ax.set_ylim(max(bottom, low - span) - 0.15 * span, min(top, high + span) + 0.15 * span)
-    for value, name, height in ((high, "none is better than", 0.97), (low, "found:", 0.03)):
-        ax.text(0.98, height, f"{name} {value:.7g}", ha="right", va="top" if height > 0.5 else "bottom", size=7.5,
+    texts = (f"none is better than {as_bound(high, upper=True)}", f"found: {as_bound(low, upper=False)}")
+    for text, height in zip(texts, (0.97, 0.03), strict=True):
+        ax.text(0.98, height, text, ha="right", va="top" if height > 0.5 else "bottom", size=7.5,
                 color=MUTED, transform=ax.transAxes)  # fmt: skip
 
 
@@ -93,8 +95,8 @@ def certificate(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.set_xlim(proof.lower - pad, proof.upper + pad)
         for value, name, side in ((proof.lower, "found", "right"), (proof.upper, "none is better", "left")):
             shift = -5 if side == "right" else 5
-            ax.annotate(f"{name}\n{value:.8g}", (value, 0), (shift, 0), textcoords="offset points", ha=side,
-                        va="center", size=8)  # fmt: skip
+            text = f"{name}\n{as_bound(value, upper=side == 'left')}"
+            ax.annotate(text, (value, 0), (shift, 0), textcoords="offset points", ha=side, va="center", size=8)
         ax.xaxis.set_major_locator(matplotlib_module(".ticker").MaxNLocator(3))
         ax.ticklabel_format(axis="x", useOffset=False)
         ax.set_title(f"Proven: gap {proof.gap:.1e}, grade {proof.grade}")
@@ -144,6 +146,9 @@ def leading_eigenvalues(model: Any) -> Array:
     point = fitted(model, "solution_").point
     if point.n <= ALL_UP_TO:
         return _of(point.dense())
-    product = LinearOperator((point.n, point.n), matvec=lambda v: point.product(v.reshape(-1, 1)).ravel())
-    values = eigsh(product, MOST_EIGENVALUES, v0=np.ones(point.n), return_eigenvectors=False, tol=1e-4)
-    return np.clip(np.sort(values)[::-1], 0.0, 1.0)
+    root = point.unmixed.root()
+    small = root.T @ root if root.shape[1] <= root.shape[0] else root @ root.T
+    values = np.linalg.eigvalsh(small)[::-1]
+    if np.sum(root.sum(axis=0) ** 2) < point.n / 2:  # a root may leave out the vector of ones, whose eigenvalue is 1
+        values = np.append(1.0, values)
+    return np.clip(values[:MOST_EIGENVALUES], 0.0, 1.0)
