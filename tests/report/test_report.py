@@ -36,7 +36,8 @@ def contents(text):
 
 
 def decoded(packed):
-    return np.frombuffer(base64.b64decode(packed["base64"]), dtype=packed["type"])
+    values = np.frombuffer(base64.b64decode(packed["base64"]), dtype=packed["type"])
+    return values.astype(np.float64) * packed["unit"] if "unit" in packed else values
 
 
 class Tags(HTMLParser):
@@ -133,6 +134,14 @@ def test_pictures_are_shrunk_into_one_sheet():
     np.testing.assert_array_equal(pixels[10, 30], [255, 0, 128])
     assert pixels[2, 30].max() == 0  # above a picture that is wider than high
     assert pixels[10, 10].max() == 0
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e60])
+def test_numbers_of_any_size_reach_the_page(scale, tmp_path):
+    model = NOMAD(K=12, tol=1e-2).fit(scale * X)
+    page = contents(written(tmp_path, model, scale * X))
+    np.testing.assert_allclose(decoded(page["map"]).reshape(-1, 2), model.map_, atol=1e-6 * scale)
+    np.testing.assert_allclose(decoded(page["columns"][0]["values"]), scale * X[:, 0], atol=1e-6 * scale)
 
 
 @pytest.mark.parametrize(

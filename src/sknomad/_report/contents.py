@@ -41,7 +41,7 @@ def contents_of(
         "manifolds": np.bincount(found[found >= 0], minlength=model.n_manifolds_).tolist(),
         "closed": np.asarray(to_numpy(model.is_closed_)).tolist(),
         "labels": numbers(found, np.int32),
-        "map": numbers(to_numpy(model.map_), np.float32),
+        "map": scaled_numbers(to_numpy(model.map_)),
         "order": numbers(to_numpy(model.order_), np.float32),
         "names": None if names is None else [str(name)[:LONGEST_NAME] for name in names],
         "given": None if labels is None else [str(label)[:LONGEST_NAME] for label in labels],
@@ -89,17 +89,23 @@ def numbers(values: Array, kind: type[np.generic]) -> dict[str, Content]:
     return {"type": np.dtype(kind).name, "base64": base64.b64encode(array.tobytes()).decode("ascii")}
 
 
+def scaled_numbers(values: Array) -> dict[str, Content]:
+    """Numbers of any size in single precision, with the unit that they are multiples of."""
+    unit = float(np.abs(values).max(initial=0.0)) or 1.0
+    with np.errstate(under="ignore"):
+        return {**numbers(values / unit, np.float32), "unit": unit}
+
+
 def _columns(X: Table | None, names: Sequence[str] | None) -> list[Content]:
     if X is None:
         return []
     shown = X[:, :MOST_COLUMNS]
     shown = shown.toarray() if is_sparse(shown) else np.asarray(shown, dtype=np.float64)
     titles = [f"column {j}" for j in range(shown.shape[1])] if names is None else [str(name) for name in names]
-    with np.errstate(over="ignore"):
-        return [
-            {"name": title[:LONGEST_NAME], "values": numbers(shown[:, j], np.float32)}
-            for j, title in enumerate(titles[: shown.shape[1]])
-        ]
+    return [
+        {"name": title[:LONGEST_NAME], "values": scaled_numbers(shown[:, j])}
+        for j, title in enumerate(titles[: shown.shape[1]])
+    ]
 
 
 def _sheet(images: ArrayLike | None, n: int) -> Content:

@@ -10,7 +10,8 @@
   // ---- Numbers, text and colours ----
   function decode(packed) {
     const bytes = Uint8Array.from(atob(packed.base64), c => c.charCodeAt(0));
-    return new ({ float32: Float32Array, int32: Int32Array, uint8: Uint8Array }[packed.type])(bytes.buffer);
+    const values = new ({ float32: Float32Array, int32: Int32Array, uint8: Uint8Array }[packed.type])(bytes.buffer);
+    return "unit" in packed ? Float64Array.from(values, value => value * packed.unit) : values;
   }
   const labels = decode(page.labels), place = decode(page.map), order = decode(page.order);
   const columns = page.columns.map(column => ({ name: column.name, values: decode(column.values) }));
@@ -342,7 +343,7 @@
   function csv() {
     const lines = [["row", ...(page.names ? ["name"] : []), "manifold", "position", "map_x", "map_y", ...(page.given ? ["given"] : [])].join(",")];
     for (let i = 0; i < n; i++) {
-      const cells = [i, ...(page.names ? [page.names[i]] : []), labels[i], Number.isNaN(order[i]) ? "" : order[i], place[2 * i], place[2 * i + 1], ...(page.given ? [page.given[i]] : [])];
+      const cells = [i, ...(page.names ? [page.names[i]] : []), labels[i], Number.isNaN(order[i]) ? "" : order[i], +place[2 * i].toPrecision(8), +place[2 * i + 1].toPrecision(8), ...(page.given ? [page.given[i]] : [])];
       lines.push(cells.map(value => cell(String(value))).join(","));
     }
     return lines.join("\n") + "\n";
