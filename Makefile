@@ -12,7 +12,9 @@ TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 .PHONY: demo test lint slow fuzz oldest docs bench bench-long bench-gpu bench-peers clean
 
 demo: $(VENV)/.installed-demo
-	$(BIN)/sknomad demo --out demo --overwrite
+	@mkdir -p demo
+	$(BIN)/sknomad demo --out demo --overwrite --report demo/report.html
+	@echo "The report: $(CURDIR)/demo/report.html (open it in a browser)."
 
 test: lint
 	$(TEST_ENV) $(BIN)/python -m pytest -n $(WORKERS) -m "not slow and not gpu"

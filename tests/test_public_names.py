@@ -17,7 +17,7 @@ PUBLIC = {
         FormatError Gram Iterate KMeansCertificate KMeansSDP Layer MixedPoint MultiLayerNOMAD NOMAD NOMADPath Progress
         SoftPoint Solution SpectralPoint Status SymmetricNMF Verification assignment_matrix certify certify_kmeans
         circulance_factor conditional_gradient cp_rank_profile diagonal_dominance_factor inertia_bound kmeans_objective
-        lloyd_iterate load nomad_path repair solve symmetric_nmf upper_bound verify_certificate
+        lloyd_iterate load nomad_path repair report solve symmetric_nmf upper_bound verify_certificate
     """,
     "sknomad.solvers": """
         ADMM Auto BurerMonteiro ConditionalGradient Reference SOLVERS SoftAssignment Solver configured
@@ -37,8 +37,8 @@ PUBLIC = {
         active_modes bullseye_score circular_rank_correlation continuity graph_geodesics hardness trustworthiness
     """,
     "sknomad.plot": """
-        CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity colour_map convergence embedding overview
-        point_colours scatter_data style
+        CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity bounds certificate colour_map convergence
+        embedding layers map overview path point_colours scatter_data spectrum style tree
     """,
     "sknomad.sc": "nomad",
     "sknomad.reproduce": "Claim EXPERIMENTS Experiment Outcome Record Verdict load run_experiments",

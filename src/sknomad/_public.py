@@ -26,6 +26,7 @@ from ._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from ._points.mixed import MixedPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
+from ._report.write import report
 from ._solving.certificate_file import Verification, verify_certificate
 from ._solving.run_state import Progress
 from ._solving.solution import Solution, Status
@@ -69,6 +70,7 @@ __all__ = [
     "load",
     "nomad_path",
     "repair",
+    "report",
     "solve",
     "symmetric_nmf",
     "upper_bound",

@@ -49,7 +49,9 @@ def nomad(
         The copy, or None where `adata` itself was changed. Set are
 
         ``.obsm["X_" + key_added]``
-            the embedding: ``scanpy.pl.embedding(adata, key_added, color=key_added)`` draws it;
+            the embedding, each manifold in its own coordinates;
+        ``.obsm["X_" + key_added + "_map"]``
+            all manifolds on one plane: ``scanpy.pl.embedding(adata, key_added + "_map", color=key_added)`` draws it;
         ``.obs[key_added]``, ``.obs[key_added + "_order"]``
             the manifold of each cell (categorical; "-1" is none) and its position along it, in [0, 1];
         ``.obsp[key_added + "_affinity"]``
@@ -71,6 +73,7 @@ def nomad(
     adata = adata.copy() if copy else adata
     model = NOMAD(K, **{**parameters, "affinity": "sparse"}).fit(_representation(adata, use_rep))
     adata.obsm[f"X_{key_added}"] = model.embedding_
+    adata.obsm[f"X_{key_added}_map"] = model.map_
     adata.obs[key_added] = _categories(model.labels_)
     adata.obs[f"{key_added}_order"] = model.order_
     adata.obsp[f"{key_added}_affinity"] = model.affinity_

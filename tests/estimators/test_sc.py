@@ -35,6 +35,7 @@ def annotated():
 def test_writes_what_the_estimator_finds(annotated):
     model = NOMAD(K=12, affinity="sparse").fit(annotated.obsm["X_pca"])
     assert np.array_equal(annotated.obsm["X_nomad"], model.embedding_)
+    assert np.array_equal(annotated.obsm["X_nomad_map"], model.map_)
     assert annotated.obs["nomad"].astype(int).tolist() == model.labels_.tolist()
     assert annotated.obs["nomad"].dtype == "category"
     assert annotated.obs["nomad_order"].to_numpy() == pytest.approx(model.order_)

@@ -173,11 +173,12 @@ def test_points_without_weight_are_placed_like_new_ones(weighted, solver, rng):
 def test_only_ratios_matter(rng):
     X, _ = datasets.moons(30, noise=0.05, random_state=0)
     weights = np.exp(rng.uniform(-1, 1, 30))
-    one, other = (NOMAD(K=5, tol=1e-4).fit(X, sample_weight=c * weights) for c in (1, 3.7))
+    one, other = (NOMAD(K=5, tol=1e-4, coordinates="spectral").fit(X, sample_weight=c * weights) for c in (1, 3.7))
     assert other.certificate_.upper == pytest.approx(3.7 * one.certificate_.upper, rel=1e-9)
     assert np.array_equal(one.labels_, other.labels_)
     assert np.allclose(3.7 * other.affinity_, one.affinity_, atol=1e-9)
     assert np.allclose(np.sqrt(3.7) * other.embedding_, one.embedding_, atol=1e-9)
+    assert np.allclose(other.map_, one.map_, atol=1e-9)
 
 
 def test_a_point_split_in_two_is_the_same_point(rng):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from .given_table import read_given, remembered
 from .places import check_places, write_all
 from .progress_bar import SolveBar
 from .report import describe, has_matplotlib, summarise, write_run
+from .report_page import write_page
 from .shared_options import limited
 
 # What the status of a solution means to whoever asked for a proof.
@@ -28,7 +29,7 @@ def run(options: argparse.Namespace) -> int:
         table = read_given(options)
         model, bar = fitted(options, table.X)
         model._table = remembered(table)
-        return report(options, model, bar, table.X, table.labels, table.rows)
+        return report(options, model, bar, table.X, table.labels, table.rows, table.names)
 
 
 def fitted(options: argparse.Namespace, X: NDArray[np.number]) -> tuple[NOMAD, SolveBar]:
@@ -61,6 +62,7 @@ def report(
     X: NDArray[np.number],
     labels: Mapping[str, NDArray[Any]],
     rows: NDArray[np.int64],
+    columns: Sequence[str] | None = None,
 ) -> int:
     """Write what was asked for, show the summary, and return the exit code."""
     summary = summarise(model, labels, bar)
@@ -68,6 +70,7 @@ def report(
         (options.out, lambda out: write_run(out, model, summary, X, rows, overwrite=options.overwrite)),
         (options.save, model.save),
         (options.certificate, model.solution_.save_certificate),
+        (options.report, lambda path: write_page(path, model, X, labels, options, columns)),
     ])  # fmt: skip
     if options.out is not None and not has_matplotlib():
         tell(options, "sknomad: note: there is no picture without matplotlib: pip install 'sknomad[plot]'.")

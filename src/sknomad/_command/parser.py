@@ -49,6 +49,12 @@ def _add_save(command: argparse.ArgumentParser) -> None:
     command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
 
 
+def _add_report(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "--report", type=Path, metavar="HTML", help="file for a page about the result, to open or mail"
+    )
+
+
 def _fit(command: argparse.ArgumentParser) -> None:
     add_table(command)
     command.add_argument(
@@ -60,6 +66,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     add_out(command, "summary, points, affinity and picture")
     _add_save(command)
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
+    _add_report(command)
     command.add_argument(
         "--checkpoint", type=Path, metavar="FILE", help="file that keeps a long run: the same command goes on from it"
     )
@@ -167,6 +174,7 @@ def _datasets(command: argparse.ArgumentParser) -> None:
 def _demo(command: argparse.ArgumentParser) -> None:
     add_proof(command)
     add_out(command, "summary, points, affinity and picture")
+    _add_report(command)
     add_limits(command)
     add_voice(command)
 

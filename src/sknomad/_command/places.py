@@ -49,7 +49,7 @@ def check_places(options: argparse.Namespace) -> None:
         check_out(options.out, overwrite=options.overwrite)
     given = getattr(options, "file", None)
     taken = [] if given is None or str(given) == STANDARD_INPUT else [given.resolve()]
-    for name in ("save", "certificate", "checkpoint"):
+    for name in ("save", "certificate", "checkpoint", "report"):
         path: Path | None = getattr(options, name, None)
         if path is None:
             continue

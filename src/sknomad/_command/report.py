@@ -171,7 +171,4 @@ def _write_points(path: Path, model: NOMAD, rows: NDArray[np.int64]) -> None:
 def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:
     from .. import plot
 
-    proof = model.certificate_
-    text = f"K = {model.K_:g}: {proof.lower:.6g} ≤ optimum ≤ {proof.upper:.6g}, proven gap {proof.gap:.1e}"
-    figure = plot.overview(X, _affinity(model), model.labels_, model.embedding_, text, trace=model.solution_.trace)
-    figure.savefig(path)
+    plot.overview(model, X if model.metric == "euclidean" else None).savefig(path)

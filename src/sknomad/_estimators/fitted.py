@@ -6,14 +6,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from .._manifolds.atlas import Atlas
+from .._manifolds.division_tree import DivisionTree, division_tree
 from .._manifolds.geodesics import geodesics, support
+from .._manifolds.linkage import linkage_tree
 from .._manifolds.new_points import Extension, indicator
 from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, is_sparse, like_given, to_numpy
 from .._numerics.threads import limited_threads
-from .._numerics.validation import check_distances
+from .._numerics.validation import check_distances, check_groups
 from .._points.mixed import MixedPoint
 from .._points.point import Point
 from .._points.unweighted import PlainPoint
@@ -31,6 +35,7 @@ class PlacesNewPoints(TransformerMixin):
     embedding_: Array
     metric: str
     _n_features_out: int
+    _takes_other_arrays = False  # than NumPy's
     _extension: Extension  # how new points are placed
 
     def transform(self, X: Data) -> Array:
@@ -90,14 +95,16 @@ class PlacesNewPoints(TransformerMixin):
             )
         return -float(np.mean(self._extension.misfit(table)))
 
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse, tags.input_tags.pairwise = True, self._is_pairwise
-        return tags
-
     @property
     def _is_pairwise(self) -> bool:
         return self.metric in METRICS[1:]
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self._is_pairwise
+        tags.array_api_support = self._takes_other_arrays
+        return tags
 
     def _place(self, X: Data, method: str) -> tuple[Array, Array]:
         """Label and coordinates of points, for the `method` that asks."""
@@ -118,7 +125,23 @@ class FittedManifolds(PlacesNewPoints):
     K_: float
     _point: MixedPoint  # the feasible Q
     _names: list[int]  # label of each connected component
+    _atlas: Atlas  # where each component lies on the map
     _groups: Groups | None  # where points have weights or are equal
+
+    def transform_to_map(self, X: Data) -> Array:
+        """Places of points on the map of all manifolds, each by itself: those of training points are their `map_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
+            As for `transform`.
+
+        Returns
+        -------
+        array of shape (n_points, 2)
+        """
+        parts, coordinates = self._place_parts(X, "transform_to_map")
+        return like_given(self._atlas.place(parts, coordinates), given_template(X))
 
     def geodesic_distances(self, indices: int | Sequence[int] | Array | None = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
@@ -140,6 +163,44 @@ class FittedManifolds(PlacesNewPoints):
         distances = geodesics(self._support(), indices)
         return like_given(distances, given_template(self.labels_))
 
+    def division_tree(self) -> DivisionTree:
+        """Which sets of points come together at which similarity ``Q_ij / sqrt(Q_ii Q_jj)``, over all thresholds.
+
+        Returns
+        -------
+        DivisionTree
+            Branches of at least 2 % of the points: `parent`, `born` and `ends` (in decades), `sizes`, `labels`.
+        """
+        check_is_fitted(self)
+        labels = np.asarray(to_numpy(self.labels_))
+        return division_tree(linkage_tree(self._point.unmixed), self._of_program(labels))
+
+    def mean_affinity(self, groups: ArrayLike) -> Array:
+        """Mean entry of ``Q`` between groups of points, without an n x n array.
+
+        Parameters
+        ----------
+        groups : array-like of int, shape (n_samples,)
+            The group of each point, counted from 0; negative numbers belong to none.
+
+        Returns
+        -------
+        array of shape (n_groups, n_groups)
+        """
+        check_is_fitted(self)
+        given = check_groups(groups, len(self.labels_))
+        columns = indicator(np.where(given < 0, given.max() + 1, given)).toarray()[:, : given.max() + 1]
+        sizes = np.maximum(columns.sum(axis=0), 1)
+        if self._groups is None:
+            products = self._point.product(columns)
+        else:
+            present, of = self._groups.present, self._groups.of[self._groups.present]
+            merged = np.zeros((len(self._groups.first), columns.shape[1]))
+            np.add.at(merged, of, columns[present])
+            roots = self._groups.roots[:, None]
+            products = self._groups.given(self._point.product(merged / roots) / roots, 0.0)
+        return np.asarray((columns / sizes).T @ products / sizes)
+
     @property
     def affinity_(self) -> Table:
         """The feasible ``Q``, dense, or the entries of ``Q`` that connect points as a CSR matrix."""
@@ -152,8 +213,7 @@ class FittedManifolds(PlacesNewPoints):
     def memberships_(self) -> Array:
         """Share of each point's row of ``Q`` on every manifold, (n_samples, n_manifolds)."""
         check_is_fitted(self)
-        labels = np.asarray(to_numpy(self.labels_))
-        labels = labels if self._groups is None else labels[self._groups.first]
+        labels = self._of_program(np.asarray(to_numpy(self.labels_)))
         # Points labelled -1 belong to a last column that is left out.
         columns = indicator(np.where(labels < 0, self.n_manifolds_, labels)).toarray()[:, : self.n_manifolds_]
         if self._groups is None:
@@ -161,6 +221,10 @@ class FittedManifolds(PlacesNewPoints):
         roots = self._groups.roots[:, None]
         shares = self._point.product(roots * columns) / roots
         return like_given(self._groups.given(shares, 0.0), given_template(self.labels_))
+
+    def _of_program(self, values: Array) -> Array:
+        """Values of the points of the program from those of the points given."""
+        return values if self._groups is None else values[self._groups.first]
 
     def _support(self) -> Sparse:
         """The entries of ``Q`` that connect points."""
@@ -175,6 +239,11 @@ class FittedManifolds(PlacesNewPoints):
         return Q if self._groups is None else self._groups.square(Q, self.K_)
 
     def _place(self, X: Data, method: str) -> tuple[Array, Array]:
+        parts, coordinates = self._place_parts(X, method)
+        return np.array(self._names)[parts], coordinates
+
+    def _place_parts(self, X: Data, method: str) -> tuple[Array, Array]:
+        """Connected component and coordinates of points, for the `method` that asks."""
         check_is_fitted(self)
         check_library(self, X, self.embedding_, method)
         with limited_threads(self.n_threads):
@@ -183,5 +252,4 @@ class FittedManifolds(PlacesNewPoints):
                 check_distances(table)
             if self._groups is not None:
                 table = self._groups.columns(table, pairwise=self._is_pairwise)
-            parts, coordinates = self._extension.place(table)
-        return np.array(self._names)[parts], coordinates
+            return self._extension.place(table)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import os
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
@@ -30,9 +29,6 @@ from .fitted import FittedManifolds
 from .parameters import check_outlier_threshold, check_parameters
 from .reading import place_absent, read_solution
 
-if TYPE_CHECKING:
-    from sklearn.utils import Tags
-
 
 class NOMAD(
     Saveable, ClassNamePrefixFeaturesOutMixin, CallbackSupportMixin, FittedManifolds, ClusterMixin, BaseEstimator
@@ -51,6 +47,8 @@ class NOMAD(
         `MultiLayerNOMAD` finds, then takes the largest neighbourhoods their shape allows: ``docs/automatic_choice.md``.
     n_components : int, default=2
         Dimension of the embedding.
+    coordinates : {"isometric", "spectral"}, default="isometric"
+        Of the embedding: each manifold laid flat, in units of ``X``, or the leading eigenvectors of its block of ``Q``.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
     metric : {"euclidean", "precomputed", "precomputed_distance"}, default="euclidean"
@@ -103,6 +101,8 @@ class NOMAD(
         In [0, 1]: the share of the neighbours of a typical point of its manifold that each one lacks.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point; every manifold has its own coordinate system.
+    map_ : array of shape (n_samples, 2)
+        Each point on one plane of all manifolds: laid flat, at one scale, none over another; see ``docs/pictures.md``.
     order_ : array of shape (n_samples,)
         Position in [0, 1] along a one-dimensional manifold: the share of its points that come before. NaN where the
         label is -1.
@@ -148,11 +148,14 @@ class NOMAD(
     (array([0, 1]), array([ True,  True]))
     """
 
+    _takes_other_arrays = CAN_DISPATCH
+
     def __init__(
         self,
         K: float | str = "auto",
         *,
         n_components: int = 2,
+        coordinates: str = "isometric",
         solver: str | Solver = "auto",
         metric: str = "euclidean",
         tol: float = 1e-3,
@@ -175,6 +178,7 @@ class NOMAD(
     ):
         self.K = K
         self.n_components = n_components
+        self.coordinates = coordinates
         self.solver = solver
         self.metric = metric
         self.tol = tol
@@ -254,13 +258,10 @@ class NOMAD(
         solution = found.solution
         reading = read_solution(
             replace(solution, point=found.point),
-            self.metric,
             groups,
             None if choice is None else choice.labels,
-            threshold=self.threshold,
-            min_component_size=self.min_component_size,
+            self,
             outlier_threshold=check_outlier_threshold(self.outlier_threshold),
-            n_components=self.n_components,
         )
         if groups is not None:
             place_absent(reading, groups, table, pairwise=self._is_pairwise)
@@ -268,11 +269,12 @@ class NOMAD(
         self.certificates_ = found.certificates
         self.confidence_ = math.nan if choice is None else choice.confidence
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
-        self._names, self._extension = reading.names.tolist(), reading.extension
+        self._names, self._extension, self._atlas = reading.names.tolist(), reading.extension, reading.atlas
         self.n_manifolds_ = len(reading.is_closed)
         self.labels_ = like_given(reading.labels, template)
         self.outlier_scores_ = like_given(reading.outlier_scores, template)
         self.embedding_ = like_given(reading.coordinates[:, : self.n_components], template)
+        self.map_ = like_given(reading.atlas.place(reading.parts, reading.coordinates), template)
         self.order_ = like_given(reading.order, template)
         self.circular_coordinates_ = like_given(reading.angles, template)
         self.is_closed_ = like_given(reading.is_closed, template)
@@ -291,8 +293,3 @@ class NOMAD(
         """Where to begin: the last fit's end, if asked for and of the same size."""
         last = getattr(self, "solution_", None) if self.warm_start else None
         return last.iterate if last is not None and last.problem.n == n else None
-
-    def __sklearn_tags__(self) -> Tags:
-        tags = super().__sklearn_tags__()
-        tags.array_api_support = CAN_DISPATCH
-        return tags

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from .._manifolds.frames import COORDINATES
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._program.inputs import METRICS
 
@@ -18,6 +19,7 @@ AFFINITIES = ("dense", "sparse")
 def check_parameters(model: NOMAD) -> None:
     """Raise an error for the first parameter that cannot be."""
     check_choice(model.metric, "metric", METRICS)
+    check_choice(model.coordinates, "coordinates", COORDINATES)
     check_choice(model.affinity, "affinity", AFFINITIES)
     check_choice(model.device, "device", DEVICES)
     check_integer(model.n_components, "n_components", 1)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
+from .._manifolds.atlas import Atlas
 from .._manifolds.closedness import measure_closedness
-from .._manifolds.extend import extend
+from .._manifolds.frames import FrameOptions, make_frames
 from .._manifolds.new_points import Extension
-from .._manifolds.order import RING_COORDINATES, find_order
+from .._manifolds.order import find_order
 from .._manifolds.outliers import outlier_scores
 from .._numerics.arrays import Array, Table
 from .._points.components import find_manifolds, name_manifolds
@@ -19,6 +21,12 @@ from .._solving.solution import Solution
 
 # Components of fewer than one in so many points are strays and no manifolds, unless told otherwise.
 POINTS_PER_STRAY = 50
+
+
+class ReadingOptions(FrameOptions, Protocol):
+    """What is asked of a reading, as in the estimator `NOMAD`."""
+
+    min_component_size: int | str
 
 
 @dataclass(frozen=True)
@@ -35,6 +43,7 @@ class Reading:
     is_closed: Array  # (n_manifolds,)
     closedness: Array  # (n_manifolds,) in [0, 1]
     extension: Extension  # how new points are placed
+    atlas: Atlas  # where each part lies on the map
 
     @property
     def labels(self) -> Array:
@@ -44,55 +53,51 @@ class Reading:
 
 def read_solution(
     solution: Solution,
-    metric: str,
     groups: Groups | None,
     chosen: Array | None,
+    asked: ReadingOptions,
     *,
-    threshold: float,
-    min_component_size: int | str,
     outlier_threshold: float,
-    n_components: int,
 ) -> Reading:
     """Read manifolds, coordinates and order off a solution.
 
     Parameters
     ----------
     solution : Solution
-    metric : str
-        What the data are.
     groups : Groups, optional
         Where points have weights or are equal: the points of the solution are groups of those given. Points of weight
         zero have no place yet, see `place_absent`.
     chosen : array, optional
         The parts, where they are known already; otherwise the components of ``Q``.
-    threshold : float
-        Entries of ``Q`` above this share of the largest connect two points.
-    min_component_size : int or "auto"
-        Components of fewer points are no manifolds.
+    asked : ReadingOptions
+        The estimator, or whatever has these parameters of it.
     outlier_threshold : float
         Points with a higher score are outliers, which have no position along their manifold.
-    n_components : int
-        Coordinates asked for.
     """
     weights = None if groups is None else groups.weights
     # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
     base = solution.point.unmixed if groups is None else PlainPoint(solution.point.unmixed, groups.roots)
     gram = solution.problem.gram
-    parts = find_manifolds(base, threshold) if chosen is None else chosen
-    coordinates, extension = extend(solution, metric, parts, max(n_components, RING_COORDINATES))
-    smallest = _fewest_points(parts, weights) if isinstance(min_component_size, str) else min_component_size
+    parts = find_manifolds(base, asked.threshold) if chosen is None else chosen
+    frames = make_frames(base, solution, parts, asked)
+    coordinates = frames.coordinates
+    least = asked.min_component_size
+    smallest = _fewest_points(parts, weights) if isinstance(least, str) else least
     names = name_manifolds(parts, smallest, gram.diagonal(), weights)
     scores = outlier_scores(base.diagonal(), names[parts])
     is_outlier = scores > outlier_threshold
     labels = np.where(is_outlier, -1, names[parts])
-    found = find_order(base, coordinates[:, :RING_COORDINATES], labels, threshold, weights)
+    found = find_order(base, frames.spectral, labels, asked.threshold, weights, frames.along)
     closedness, angles = measure_closedness(gram, found, labels, weights)
     order = found.order
     if groups is not None:
         parts, coordinates = groups.given(parts, 0), groups.given(coordinates, 0.0)
         order, angles = groups.given(order, np.nan), groups.given(angles, np.nan)
         scores, is_outlier = groups.given(scores, np.nan), groups.given(is_outlier, False)
-    return Reading(parts, names, scores, is_outlier, coordinates, order, angles, found.is_closed, closedness, extension)
+    return Reading(
+        parts, names, scores, is_outlier, coordinates, order, angles, found.is_closed, closedness,
+        frames.extension, frames.atlas,
+    )  # fmt: skip
 
 
 def _fewest_points(parts: Array, weights: Array | None) -> float:

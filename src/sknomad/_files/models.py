@@ -22,6 +22,7 @@ ESTIMATORS: dict[str, type[Saveable]] = {}
 SHAPES: dict[str, tuple[str | None, ...]] = {
     "labels_": ("n",),
     "embedding_": ("n", None),
+    "map_": ("n", None),
     "affinity_": ("n", "n"),
     "cluster_centers_": (None, "n_features_in_"),
     "feature_names_in_": ("n_features_in_",),

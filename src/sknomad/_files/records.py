@@ -161,6 +161,7 @@ class Decoder:
 
     def __init__(self, arrays: Mapping[str, Array]):
         self.arrays = arrays
+        self._sparse: dict[str, Sparse] = {}
 
     def decode(self, node: JSON) -> Any:
         """The value of one piece of JSON."""
@@ -199,11 +200,14 @@ class Decoder:
         return values.reshape(node["shape"])
 
     def _decode_sparse(self, node: Header) -> Sparse:
-        cls = SPARSE[node["class"]]
-        parts = tuple(self.decode(node[part]) for part in ("data", "indices", "indptr"))
-        matrix = cls(parts, shape=tuple(node["shape"]))
-        matrix.check_format(full_check=True)
-        return matrix
+        # A matrix that several values share stays one.
+        key = repr(node)
+        if key not in self._sparse:
+            parts = tuple(self.decode(node[part]) for part in ("data", "indices", "indptr"))
+            matrix = SPARSE[node["class"]](parts, shape=tuple(node["shape"]))
+            matrix.check_format(full_check=True)
+            self._sparse[key] = matrix
+        return self._sparse[key]
 
     def _decode_record(self, node: Header) -> object:
         name = _one_of(node["class"], ("Gram", *RECORDS))

@@ -78,7 +78,7 @@ class Anchors:
 
     def shares(self, features: Table) -> Array:
         """The weights of every anchor for some points, (points, anchors)."""
-        products = np.asarray(features) if self.columns is None else _product(features, self.columns)
+        products = np.asarray(features) if self.columns is None else product(features, self.columns)
         scores = 2 * products + self.offsets
         return weighted_rows(scores, self.weights)
 
@@ -119,13 +119,13 @@ class Correction:
 
     def _rough_squares(self, features: Table) -> Array:
         """Squared distances up to a constant of each row, good enough to choose neighbours."""
-        return _squared_norms(self.features) - 2 * _product(features, cast("Table", self.features.T))
+        return squared_norms(self.features) - 2 * product(features, cast("Table", self.features.T))
 
     def _squares(self, features: Table, found: Array) -> Array:
         """Squared distances without cancellation: exactly zero for equal rows."""
         rows = np.repeat(np.arange(found.shape[0]), found.shape[1])
         difference = cast("Table", features[rows] - self.features[found.ravel()])
-        return _squared_norms(difference).reshape(found.shape)
+        return squared_norms(difference).reshape(found.shape)
 
 
 @saved
@@ -156,7 +156,9 @@ class Extension:
 
     def place(self, X: Table) -> tuple[Array, Array]:
         """Component and coordinates of every row of `X`."""
-        width = max(len(self.anchors.offsets), X.shape[1] * (NEIGHBOURS + 1 if self.correction else 1))
+        width = max(len(self.anchors.offsets), X.shape[1])
+        if self.correction is not None:
+            width = max(width, X.shape[1] * (NEIGHBOURS + 1), len(self.correction.parts))
         blocks = [self.features.of(X[block]) for block in row_slices(X.shape[0], max(1, BLOCK_ENTRIES // width))]
         placed = [self.place_features(features) for features in blocks]
         return np.concatenate([parts for parts, _ in placed]), np.concatenate([where for _, where in placed])
@@ -180,15 +182,15 @@ class Extension:
         found = []
         for block in row_slices(X.shape[0], max(1, BLOCK_ENTRIES // max(len(places), X.shape[1]))):
             features = np.asarray(self.features.of(X[block]))
-            found.append(_squared_norms(features - self.anchors.shares(features) @ places) * unit * unit)
+            found.append(squared_norms(features - self.anchors.shares(features) @ places) * unit * unit)
         return np.concatenate(found)
 
     def _parts(self, features: Table, shares: Array) -> Array:
         parts = heaviest_parts(shares, self.anchors.parts)
         if self.exceptions is None or self.exceptional_parts is None:
             return parts
-        products = _product(features, cast("Table", self.exceptions.T))
-        nearest = (_squared_norms(self.exceptions) - 2 * products).argmin(axis=1)
+        scores = product(features, cast("Table", self.exceptions.T))
+        nearest = (squared_norms(self.exceptions) - 2 * scores).argmin(axis=1)
         difference = cast("Table", abs(features - self.exceptions[nearest]))
         is_equal = np.asarray(difference.sum(axis=1)).ravel() == 0
         return np.where(is_equal, self.exceptional_parts[nearest], parts)
@@ -240,11 +242,13 @@ def local_weights(distances: Array) -> Array:
     return np.where(is_there.any(axis=1, keepdims=True), is_there.astype(float), weights)
 
 
-def _product(features: Table, columns: Table) -> Array:
-    product = cast("Table", features @ columns)
-    return np.asarray(product.toarray() if is_sparse(product) else product)
+def product(features: Table, columns: Table) -> Array:
+    """The product of two tables, dense."""
+    result = cast("Table", features @ columns)
+    return np.asarray(result.toarray() if is_sparse(result) else result)
 
 
-def _squared_norms(rows: Table) -> Array:
+def squared_norms(rows: Table) -> Array:
+    """Squared lengths of the rows of a table."""
     squares = rows.multiply(rows) if is_sparse(rows) else np.asarray(rows) ** 2
     return np.asarray(squares.sum(axis=1)).ravel()

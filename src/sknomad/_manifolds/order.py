@@ -44,16 +44,23 @@ class Order(NamedTuple):
 
 
 def find_order(
-    point: Point, coordinates: Array, labels: Array, threshold: float, weights: Array | None = None
+    point: Point,
+    coordinates: Array,
+    labels: Array,
+    threshold: float,
+    weights: Array | None = None,
+    along: Array | None = None,
 ) -> Order:
     """Order the points of every manifold, given their first two to five `coordinates`; those labelled -1 have none.
 
-    With `weights`, positions are those of as many equal points.
+    With `weights`, positions are those of as many equal points. `along`, a coordinate, orders manifolds that do not
+    close; without it the first of `coordinates` does.
     """
     n = len(labels)
     counts = np.ones(n) if weights is None else weights
     diagonal = point.diagonal()
     cut = threshold * point.largest_entry()
+    line = coordinates[:, 0] if along is None else along
     rings: dict[int, Array] = {}
     needed: dict[int, float] = {}
     angles = np.full(n, np.nan)
@@ -69,10 +76,19 @@ def find_order(
     is_closed[[label for label, share in _linked(point, rings, cut) if share >= needed[label]]] = True
     order = np.full(n, np.nan)
     for label, members in enumerate(_members(labels, count)):
-        position = angles[members] if is_closed[label] else coordinates[members, 0]
+        position = angles[members] if is_closed[label] else line[members]
         order[members] = _shares_before(_rounded(position), counts[members], bool(is_closed[label]))
     angles[(labels < 0) | ~np.append(is_closed, False)[labels]] = np.nan
     return Order(order, angles, is_closed)
+
+
+def find_rings(
+    point: Point, coordinates: Array, parts: Array, threshold: float, weights: Array | None = None
+) -> list[Array]:
+    """The points of every component that closes, in their order around it; parameters as of `find_order`."""
+    found = find_order(point, coordinates, parts, threshold, weights)
+    members = (np.flatnonzero(parts == part) for part in np.flatnonzero(found.is_closed))
+    return [mine[np.argsort(found.circular_coordinates[mine], kind="stable")] for mine in members]
 
 
 def _shares_before(position: Array, weights: Array, is_closed: bool) -> Array:

@@ -85,7 +85,7 @@ class NOMADPath:
 
     def plot(self) -> Figure:
         """Draw bounds, parts, active modes and stability against ``K``; returns the figure."""
-        from ..plot.path import draw_path
+        from ..plot.path_panel import draw_path
 
         return draw_path(self)
 

@@ -155,6 +155,17 @@ def check_weights(weights: ArrayLike, n: int) -> Array:
     return weights
 
 
+def check_groups(groups: ArrayLike, n: int) -> Array:
+    """A whole number for each of `n` points, at least one of them not negative."""
+    given = np.asarray(groups)
+    if given.shape != (n,) or given.dtype.kind not in "iu" or given.max() < 0:
+        raise ValueError(
+            f"groups must be one whole number for each of {n} points, counted from 0, got {given.dtype} of shape "
+            f"{given.shape}."
+        )
+    return given.astype(np.int64)
+
+
 def check_distances(distances: Table) -> None:
     """Refuse negative distances."""
     least = float(distances.min())

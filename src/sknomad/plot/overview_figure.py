@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
+from .model import is_model
+from .model_figure import model_figure
 from .panels import convergence, heat_map, plane, scatter, square
-from .style import MUTED, Array, Trace, matplotlib_module, point_colours, style
+from .style import MUTED, Array, Column, Trace, matplotlib_module, point_colours, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,27 +23,33 @@ MOST_PANELS = 6
 
 
 def overview(
-    X: ArrayLike, Q: ArrayLike, labels: ArrayLike, embedding: ArrayLike, certificate_text: str, trace: Trace = None
+    model: Any,
+    X: Any = None,
+    labels: Column = None,
+    embedding: ArrayLike | None = None,
+    certificate_text: str = "",
+    trace: Trace = None,
 ) -> Figure:
-    """One figure of a whole solve: data, Gram matrix, ``Q``, each manifold unrolled and, of a trace, the bounds.
+    """One figure of a whole solve: ``overview(model, X)``, or of arrays, ``overview(X, Q, labels, embedding, text)``.
 
-    Points keep their colour through all panels: the hue is their manifold, the shade their place along the first
-    axis of its embedding. Rows of both matrices are sorted by manifold, then around its embedding.
+    Of a model: the data, the map of all manifolds, ``Q``, its spectrum, what comes together at which threshold, and the
+    bounds. Of arrays: data, Gram matrix, ``Q``, each manifold unrolled and, of a trace, the bounds. Points keep
+    their colour through all panels: the hue is their manifold, the shade their place along it.
 
     Parameters
     ----------
-    X : array of shape (n, d)
-        The data.
-    Q : array of shape (n, n)
-        The solution.
-    labels : array of shape (n,)
-        Manifold of each point. At most the six largest are drawn unrolled.
-    embedding : array of shape (n, 2)
-        Each point in the coordinates of its own manifold.
-    certificate_text : str
-        What is proved, in a sentence; printed under the headline.
+    model : NOMAD or array of shape (n, d)
+        Fitted, or the data.
+    X : array of shape (n, d) or (n, n), optional
+        Of a model, the data it was fitted to, None for kernels and distances; otherwise ``Q``.
+    labels : array of shape (n,), optional
+        Of a model, labels known beforehand; otherwise the manifold of each point. At most the six largest are unrolled.
+    embedding : array of shape (n, 2), optional
+        Each point in the coordinates of its own manifold; a model has them.
+    certificate_text : str, default=""
+        What is proved, in a sentence, printed under the headline; a model knows it.
     trace : mapping, optional
-        Columns as in `convergence`.
+        Columns as in `convergence`; a model has them.
 
     Returns
     -------
@@ -50,13 +58,25 @@ def overview(
 
     Examples
     --------
+    >>> from sknomad import NOMAD
+    >>> from sknomad.datasets import two_rings
+    >>> points, _ = two_rings(60)
+    >>> overview(NOMAD(K=12).fit(points), points).texts[0].get_text()
+    '2 manifolds in 60 points'
     >>> Q = np.kron(np.eye(2), np.full((2, 2), 0.5))
     >>> X = [[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0]]
     >>> figure = overview(X, Q, [0, 0, 1, 1], np.zeros((4, 2)), "Nothing is proved here.")
     >>> figure.texts[0].get_text()
     '2 manifolds in 4 points'
     """
-    X, Q, labels = np.asarray(X, dtype=np.float64), square(Q), np.asarray(labels, dtype=np.int64)
+    if is_model(model):
+        return model_figure(model, X, labels)
+    if X is None or labels is None or embedding is None:
+        raise TypeError(
+            "overview must get a fitted model, or the arrays X, Q, labels and embedding; got only some arrays. "
+            "Pass overview(model, X)."
+        )
+    X, Q, labels = np.asarray(model, dtype=np.float64), square(X), np.asarray(labels, dtype=np.int64)
     check_consistent_length(X, Q, labels, embedding)
     points = _collapse_clusters(np.array(embedding, dtype=np.float64), labels, 1e-3 * np.sqrt(Q.max()))
     names, sizes = np.unique(labels[labels >= 0], return_counts=True)

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_consistent_length
 
+from .model import (
+    check_column,
+    check_permutation,
+    codes,
+    fitted,
+    found_labels,
+    is_model,
+    position_along,
+    sorted_points,
+)
 from .panel import panel
 from .style import (
     DIVERGING,
@@ -26,17 +36,20 @@ from .style import (
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+# Rows of a matrix drawn one by one; of more, means of blocks.
+MOST_PIXELS = 1000
+
 
 @panel
-def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: Axes | None = None) -> Axes:
-    """Heat map of the learned neighbourhoods ``Q``.
+def affinity(Q: Any, labels: Column = None, *, order: Column = None, ax: Axes | None = None) -> Axes:
+    """Heat map of the learned neighbourhoods ``Q``, beyond a thousand rows as means of small blocks.
 
     Parameters
     ----------
-    Q : array of shape (n, n)
-        The affinity.
+    Q : NOMAD or array of shape (n, n)
+        A fitted model, whose rows are sorted by manifold and along it, or the affinity.
     labels : array of shape (n,), optional
-        Drawn as coloured strips at the edges.
+        Drawn as coloured strips at the edges; for a model those found, unless others are given.
     order : array of shape (n,), optional
         Indices of the points in the order of drawing; without it they are sorted by label.
 
@@ -45,32 +58,62 @@ def affinity(Q: ArrayLike, labels: Column = None, *, order: Column = None, ax: A
     >>> affinity(np.eye(3), [0, 1, 0]).images[0].get_array().shape
     (3, 3)
     """
+    if is_model(Q):
+        return _affinity_of_model(Q, labels, order, ax)
+    matrix = square(Q)
     with style():
-        return heat_map(axes_or_new(ax), square(Q), labels, order)
+        return heat_map(axes_or_new(ax), matrix, labels, check_permutation(order, len(matrix)))
+
+
+def _affinity_of_model(model: Any, labels: Column, order: Column, ax: Axes | None) -> Axes:
+    found = found_labels(model)
+    n = len(found)
+    shown = check_column(labels, "labels", n)
+    rows = check_permutation(order, n)
+    rows = sorted_points(model) if rows is None else rows
+    bins = np.empty(n, dtype=np.int64)
+    bins[rows] = np.arange(n) * min(n, MOST_PIXELS) // n
+    matrix = fitted(model, "mean_affinity")(bins)
+    strip = found if shown is None else codes(shown)
+    first = rows[np.searchsorted(bins[rows], np.arange(len(matrix)))]
+    with style():
+        ax = heat_map(axes_or_new(ax), matrix, strip[first], np.arange(len(matrix)))
+        ax.set_title(f"$Q$ for $K = {model.K_:.4g}$")
+    return ax
 
 
 @panel
 def embedding(
-    points: ArrayLike, labels: Column = None, parameter: Column = None, *, cyclic: bool = False, ax: Axes | None = None
+    points: Any,
+    labels: Column = None,
+    parameter: Column = None,
+    *,
+    cyclic: bool = False,
+    manifold: int = 0,
+    ax: Axes | None = None,
 ) -> Axes:
     """Scatter of (n, 2) points at equal scales, coloured by label or parameter as in `point_colours`.
 
     Parameters
     ----------
-    points : array of shape (n, 2)
-        Where they lie.
+    points : NOMAD or array of shape (n, 2)
+        A fitted model, of which one manifold is drawn, or where points lie.
     labels : array of shape (n,), optional
         Give the hue.
     parameter : array of shape (n,), optional
         Gives the shade.
     cyclic : bool, default=False
         Whether the parameter closes on itself.
+    manifold : int, default=0
+        Which manifold of a model, each having its own coordinates; `map` draws all.
 
     Examples
     --------
     >>> embedding([[0.0, 0.0], [1.0, 1.0]], [0, 1]).get_aspect()
     1.0
     """
+    if is_model(points):
+        return _embedding_of_model(points, labels, parameter, cyclic, manifold, ax)
     points = np.asarray(points, dtype=np.float64)
     if points.ndim != 2 or points.shape[1] != 2:
         raise ValueError(f"points must have shape (n, 2), got {points.shape}. Pass two columns.")
@@ -79,6 +122,31 @@ def embedding(
         labels = np.zeros(len(points))
     with style():
         return scatter(axes_or_new(ax), points, point_colours(labels, parameter, cyclic=cyclic))
+
+
+def _embedding_of_model(
+    model: Any, labels: Column, parameter: Column, cyclic: bool, manifold: int, ax: Axes | None
+) -> Axes:
+    found = found_labels(model)
+    if manifold not in found or manifold < 0:
+        raise ValueError(f"manifold must be one of 0 to {found.max()}, the labels found, got {manifold!r}.")
+    mine = found == manifold
+    given = check_column(labels, "labels", len(found))
+    along = check_column(parameter, "parameter", len(found))
+    if given is None and along is None:
+        given, along = found, position_along(model)
+    hue = None if given is None else codes(given)
+    points = np.asarray(model.embedding_, dtype=np.float64)[mine]
+    ax = embedding(
+        np.pad(points, ((0, 0), (0, max(0, 2 - points.shape[1]))))[:, :2],
+        None if hue is None else hue[mine],
+        None if along is None else along[mine],
+        cyclic=cyclic,
+        ax=ax,
+    )
+    with style():
+        ax.set_title(f"Manifold {manifold} of {found.max() + 1}, {mine.sum()} points")
+    return ax
 
 
 @panel
@@ -147,9 +215,10 @@ def heat_map(ax: Axes, matrix: Array, labels: Column, order: Column, *, signed: 
     check_consistent_length(matrix, labels, order)
     sorted_rows = np.argsort(np.zeros(len(matrix)) if labels is None else np.asarray(labels), kind="stable")
     rows = sorted_rows if order is None else np.asarray(order, dtype=np.intp)
-    high = float(np.abs(matrix).max())
+    pixels = binned(matrix, rows, MOST_PIXELS)
+    high = float(np.abs(pixels).max())
     colours, low = (colour_map(DIVERGING), -high) if signed else (colour_map(SEQUENTIAL), 0.0)
-    image = ax.imshow(matrix[np.ix_(rows, rows)], cmap=colours, vmin=low, vmax=high)
+    image = ax.imshow(pixels, cmap=colours, vmin=low, vmax=high)
     ax.set(xticks=[], yticks=[], anchor="NW")
     ax.spines[:].set(visible=True, color=FAINT)
     if labels is not None:
@@ -168,9 +237,24 @@ def heat_map(ax: Axes, matrix: Array, labels: Column, order: Column, *, signed: 
     return ax
 
 
+def binned(matrix: Array, rows: NDArray[np.intp], most: int) -> Array:
+    """A matrix with its rows and columns in order, as means of blocks where there are more than `most`."""
+    if len(rows) <= most:
+        return matrix[np.ix_(rows, rows)]
+    edges = np.arange(most) * len(rows) // most
+    sizes = np.diff(np.append(edges, len(rows)))
+    sums = np.add.reduceat(np.add.reduceat(matrix[np.ix_(rows, rows)], edges, axis=0), edges, axis=1)
+    return np.asarray(sums / np.outer(sizes, sizes))
+
+
+def marker_size(n: int) -> float:
+    """The area of the dot of a point: smaller the more there are."""
+    return float(np.clip(4000 / n, 1.5, 26))
+
+
 def scatter(ax: Axes, points: Array, colours: Array) -> Axes:
     """Points in the plane at equal scales, smaller the more there are."""
-    ax.scatter(points[:, 0], points[:, 1], s=float(np.clip(4000 / len(points), 3, 26)), c=colours, linewidths=0)
+    ax.scatter(points[:, 0], points[:, 1], s=marker_size(len(points)), c=colours, linewidths=0)
     ax.set(box_aspect=1, adjustable="datalim", aspect="equal", anchor="NW", xticks=[], yticks=[], frame_on=False)
     return ax
 

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from . import FAINT, INK, MUTED, PALETTE, style
+from .panel import panel
+from .style import FAINT, INK, MUTED, PALETTE, axes_or_new, matplotlib_module, style
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
 
@@ -57,6 +59,48 @@ class SolutionPath(Protocol):
         ...
 
 
+@panel
+def path(path: SolutionPath, *, ax: Axes | None = None) -> Axes:
+    """Number of parts against ``K``, larger dots where they are clearer; `NOMADPath.plot` draws bounds and modes too.
+
+    Parameters
+    ----------
+    path : NOMADPath
+        What `nomad_path` returns.
+
+    Examples
+    --------
+    >>> from sknomad import nomad_path
+    >>> from sknomad.datasets import two_rings
+    >>> path(nomad_path(two_rings(60)[0], [4, 16])).get_xlabel()
+    'K'
+    """
+    if not hasattr(path, "K_values") or not hasattr(path, "persistence"):
+        raise TypeError(
+            f"path must be a NOMADPath, got {type(path).__name__}. Pass nomad_path(X, [4, 8, 16]), "
+            "which solves for each K."
+        )
+    K, parts = path.K_values, path.n_components
+    with style():
+        ax = axes_or_new(ax)
+        ax.step(K, parts, where="mid", color=FAINT)
+        ax.scatter(K, parts, s=12 + 60 * np.clip(path.persistence, 0, 1.6), color=PALETTE[0], zorder=2)
+        ax.set(xlabel="K", ylabel="parts", ylim=(0, parts.max() + 1))
+        ax.yaxis.set_major_locator(matplotlib_module(".ticker").MaxNLocator(integer=True))
+        _scale_of_K(ax, K)
+        ax.set_title("Parts for each $K$")
+        ax.set_title(f"largest gap {path.largest_gap:.0e}", loc="right", weight="normal")
+    return ax
+
+
+def _scale_of_K(ax: Axes, K: NDArray[np.float64]) -> None:
+    """Logarithmic, with the ``K`` themselves as ticks, where they span enough."""
+    if len(K) > 1 and K[0] > 0 and K[-1] / K[0] >= 4:
+        ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.set_xticks(K, [f"{value:g}" for value in K])
+
+
 def draw_path(path: SolutionPath) -> Figure:
     """Four panels above one another against ``K``: bounds, parts, modes, stability and clarity."""
     with style():
@@ -86,8 +130,5 @@ def draw_path(path: SolutionPath) -> Figure:
         clarity.set(xlabel="K", ylim=(min(0, float(np.nanmin(path.stability, initial=0.0))) - 0.05, 1.7))
         clarity.set_title("How clear the parts are")
         clarity.legend(frameon=False, labelcolor=MUTED, loc="best")
-        if len(K) > 1 and K[0] > 0 and K[-1] / K[0] >= 4:
-            clarity.set_xscale("log")
-            clarity.minorticks_off()
-            clarity.set_xticks(K, [f"{value:g}" for value in K])
+        _scale_of_K(clarity, K)
     return figure

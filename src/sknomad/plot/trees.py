@@ -1,0 +1,96 @@
+"""Trees and layers: how points come together over thresholds, over ``K``, and from layer to layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .model import fitted, found_labels
+from .panel import panel
+from .panels import binned
+from .style import FAINT, INK, MUTED, SEQUENTIAL, axes_or_new, colour_map, point_colours, style
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+# Decades of similarity shown; what joins only beyond them is apart.
+DEEPEST = 4.0
+# Layers drawn side by side, and pixels of each.
+MOST_LAYERS, LAYER_PIXELS = 8, 160
+
+
+@panel
+def tree(model: Any, *, ax: Axes | None = None) -> Axes:
+    """Which sets of points come together at which threshold: branches as wide as they have points.
+
+    Downwards similarity falls, so that what hangs together by faint links joins last. A branch that is long is clear.
+
+    Parameters
+    ----------
+    model : NOMAD
+        Fitted.
+
+    Examples
+    --------
+    >>> from sknomad import NOMAD
+    >>> from sknomad.datasets import two_rings
+    >>> tree(NOMAD(K=12).fit(two_rings(60)[0])).get_ylabel()
+    'similarity'
+    """
+    found = fitted(model, "division_tree")()
+    n = len(found_labels(model))
+    born, ends = (np.minimum(heights, DEEPEST) for heights in (found.born, found.ends))
+    middles = found.middles / n
+    with style():
+        ax = axes_or_new(ax)
+        for k in range(len(middles)):
+            width = found.sizes[k] / n
+            bottom = DEEPEST if found.parent[k] < 0 else ends[k]
+            ax.fill_betweenx(
+                [born[k], bottom], middles[k] - width / 2, middles[k] + width / 2, linewidth=0,
+                color=FAINT if found.labels[k] < 0 else point_colours([int(found.labels[k])])[0],
+            )  # fmt: skip
+            if found.parent[k] >= 0:
+                ax.plot([middles[k], middles[found.parent[k]]], [ends[k], ends[k]], color=INK, linewidth=0.8)
+            if k not in found.parent:
+                ax.annotate(f"{found.sizes[k]}", (middles[k], born[k]), (0, 2), textcoords="offset points",
+                            ha="center", va="bottom", size=7, color=MUTED)  # fmt: skip
+        ax.set(xticks=[], ylabel="similarity", ylim=(DEEPEST, -0.25))
+        ax.set_yticks(range(int(DEEPEST) + 1), ["1", *(f"$10^{{-{k}}}$" for k in range(1, int(DEEPEST))), "apart"])
+        ax.spines["bottom"].set_visible(False)
+        ax.set_title("What comes together")
+    return ax
+
+
+@panel
+def layers(model: Any, *, ax: Axes | None = None) -> Axes:
+    """The ``Q`` of every layer side by side, rows sorted by cluster: blocks grow until one is left for each.
+
+    Parameters
+    ----------
+    model : MultiLayerNOMAD
+        Fitted.
+
+    Examples
+    --------
+    >>> from sknomad import MultiLayerNOMAD
+    >>> from sknomad.datasets import two_rings
+    >>> layers(MultiLayerNOMAD([8, 2]).fit(two_rings(60)[0])).get_title(loc="left")
+    'Layers: K = 8, 2'
+    """
+    solved = fitted(model, "layers_", "MultiLayerNOMAD")
+    order = np.argsort(found_labels(model), kind="stable")
+    shown = solved if len(solved) <= MOST_LAYERS else [*solved[: MOST_LAYERS - 1], solved[-1]]
+    with style():
+        ax = axes_or_new(ax)
+        for place, layer in enumerate(shown):
+            image = binned(np.asarray(layer.Q), order, LAYER_PIXELS)
+            ax.imshow(image / (image.max() or 1.0), cmap=colour_map(SEQUENTIAL), vmin=0, vmax=1,
+                      extent=(1.12 * place, 1.12 * place + 1, 0, 1))  # fmt: skip
+            parts = layer.n_components_found
+            text = f"K = {layer.K:g}\n{parts} part{'s' if parts > 1 else ''}\ngap {layer.certificate.gap:.0e}"
+            ax.text(1.12 * place + 0.5, -0.05, text, ha="center", va="top", size=7, color=MUTED)
+        ax.set(xlim=(-0.02, 1.12 * len(shown) - 0.1), ylim=(-0.45, 1.02), xticks=[], yticks=[], frame_on=False)
+        ax.set_title(f"Layers: K = {', '.join(f'{layer.K:g}' for layer in solved)}")
+    return ax
