@@ -236,7 +236,7 @@ def test_advice_speaks_of_options(capsys, clouds):
 
 def test_lists_of_choices_are_those_of_the_library():
     from sknomad._certificate.upper import GRADES
-    from sknomad._estimators.nomad import DEVICES
+    from sknomad._estimators.parameters import DEVICES
     from sknomad._program.inputs import METRICS
     from sknomad.solvers import SOLVERS
 

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from importlib import import_module
 from typing import TextIO
 
-from .._numerics.ieee import UnsoundArithmeticError
 from .command import DONE, FAILED, INTERRUPTED, RED, YELLOW, say, say_coloured
 from .parser import make_parser
 
@@ -27,9 +26,6 @@ IN_PYTHON = {
     r"\bsolver=\"(\w+)\"": r"--solver \1",
     r"\btol=": "--tol ",
 }
-
-# What is said in one sentence; anything else is a defect, and shows where it comes from.
-REFUSALS = (ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError, UnsoundArithmeticError)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,12 +75,19 @@ def _run(arguments: Sequence[str] | None) -> int:
             return int(command.run(options))
     except BrokenPipeError:
         raise
-    except REFUSALS as error:
+    except _refusals() as error:
         say_coloured("sknomad: error:", RED, _one_line(error))
         return FAILED
     except KeyboardInterrupt:
         say("sknomad: interrupted before there was a result; nothing is left half-written.")
         return INTERRUPTED
+
+
+def _refusals() -> tuple[type[Exception], ...]:
+    """What is said in one sentence; anything else is a defect, and shows where it comes from."""
+    from .._numerics.ieee import UnsoundArithmeticError  # not before there is an error: help needs no library
+
+    return (ValueError, TypeError, OSError, MemoryError, ImportError, ArithmeticError, UnsoundArithmeticError)
 
 
 def _hear_warnings(options: argparse.Namespace) -> None:

@@ -185,7 +185,7 @@ def _completion(command: argparse.ArgumentParser) -> None:
 
 COMMANDS = (
     Command("fit", "separate and unroll the manifolds of a table", "Solve for the rows of a table.",
-            (FIRST_FIT,
+            (FIRST_FIT, "sknomad fit rings.csv --label-column label --report report.html",
              "sknomad fit rings.csv -K 16 --label-column label --save rings.sknomad --certificate rings.cert"), _fit),
     Command("cluster", "clusters of any shape, or k-means with a proof",
             "Find clusters: their number is found too unless it is given.",
