@@ -94,7 +94,7 @@ def shared_variance(coordinates: Array, others: Array) -> float:
 
     Examples
     --------
-    >>> shared_variance(np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]), np.array([[1.0], [-1.0], [0.0]]))
+    >>> round(shared_variance(np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]), np.array([[1.0], [-1.0], [0.0]])), 9)
     0.25
     """
     basis, sizes, _ = np.linalg.svd(others, full_matrices=False)
