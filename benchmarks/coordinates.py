@@ -97,12 +97,13 @@ def table_rows(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", nargs="+", type=int, required=True)
+    parser.add_argument("--data", nargs="+", choices=list(CASES), default=list(CASES))
     parser.add_argument("--consensus", nargs="+", type=int, default=[1, 3], help="how many K to average over")
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     warnings.simplefilter("ignore")
     rows = []
-    for name, seed, consensus in product(CASES, options.seeds, options.consensus):
+    for name, seed, consensus in product(options.data, options.seeds, options.consensus):
         rows.append(measure(name, seed, consensus=consensus))
         print(rows[-1], flush=True)
         write(options.out, rows)

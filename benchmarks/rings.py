@@ -14,7 +14,7 @@ import argparse
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
-from statistics import mean
+from statistics import mean, median
 
 import numpy as np
 from parts import write
@@ -91,7 +91,10 @@ def table_rows(rows):
     lines = []
     for counts in sorted({row["counts"] for row in rows}):
         some = [row for row in rows if row["counts"] == counts]
-        cells = [f"{mean(r[m][0] for r in some):.1f}, {mean(r[m][1] for r in some):.3f}" for m in methods]
+        cells = [
+            f"{mean(r[m][0] for r in some):.1f}, {median(r[m][0] for r in some):.1f}; {mean(r[m][1] for r in some):.3f}"
+            for m in methods
+        ]
         lines.append([f"{counts:g}", len(some), *cells, f"{sum(r['given'] for r in some)} of {len(some)}"])
     return ["mean counts", "draws", *methods, "circular coordinate given"], lines
 

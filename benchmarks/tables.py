@@ -12,9 +12,12 @@ import re
 import sys
 from pathlib import Path
 
+from coordinates import table_rows as coordinates_table
+from images import table_rows as images_table
 from options import table as options_table
 from part_tables import TABLES as PART_TABLES
 from part_tables import markdown
+from rings import table_rows as rings_table
 from suite import table as suite_table
 from timing import table as timing_table
 
@@ -24,7 +27,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice")
+        for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice", "consensus", "order")
     ),
 ]
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -147,6 +150,9 @@ TABLES = {
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
+    "coordinates": lambda: markdown(*coordinates_table(rows_of("coordinates_reporting"))),
+    "images": lambda: markdown(*images_table(rows_of("images"))),
+    "rings": lambda: markdown(*rings_table(rows_of("rings_reporting"))),
     "stability": stability,
     "suite": lambda: markdown(*suite_table(rows_of("suite_h200_development"), rows_of("suite_h200"))),
     "certified-kmeans": certified_kmeans,

@@ -8,7 +8,8 @@ from sklearn.datasets import make_swiss_roll
 from sknomad import NOMAD, Gram, datasets
 from sknomad._manifolds.choice import choose
 from sknomad._manifolds.look import make_look
-from sknomad._manifolds.patches import coordinates_K, shared_variance
+from sknomad._manifolds.order import WIDEST_GAP, widest_gap
+from sknomad._manifolds.patches import _agree, coordinates_K, shared_variance
 
 
 @pytest.mark.parametrize(("n", "parts", "K"), [(2, 1, 2), (5, 1, 2), (120, 1, 10), (10_000, 1, 32), (300, 20, 40)])
@@ -16,6 +17,7 @@ def test_without_looks_there_are_a_dozen_points_per_patch_and_two_patches_per_pa
     assert coordinates_K(n, parts) == K
 
 
+@pytest.mark.slow
 def test_order_of_a_swiss_roll_with_defaults():
     """Patches of 25 points join the turns: the order is then that of a disc."""
     X, t = make_swiss_roll(400, random_state=0)
@@ -56,3 +58,15 @@ def test_shared_variance_does_not_see_rotation_and_scale(rng):
     assert shared_variance(E, rng.standard_normal((50, 2))) < 0.3
     assert shared_variance(np.zeros((50, 2)), E) == 1
     assert shared_variance(E, np.zeros((50, 2))) == 0
+
+
+def test_an_arc_that_was_none_must_agree_more_clearly(rng):
+    """Both have two thirds of their variance in common with what they are compared with."""
+    t = np.pi * (np.arange(200) + 0.5) / 200
+    arc, ring = np.column_stack([np.cos(t), np.cos(2 * t)]), np.column_stack([np.cos(2 * t), np.sin(2 * t)])
+    noise = 0.45 * rng.standard_normal((200, 2))
+    assert widest_gap(arc + noise) < WIDEST_GAP <= widest_gap(arc)
+    assert 0.6 <= shared_variance(arc + noise, arc) < 0.9
+    assert _agree(arc, arc)
+    assert _agree(ring + noise, ring)
+    assert not _agree(arc + noise, arc)

@@ -124,6 +124,12 @@ def _polar(coordinates: Array, weights: Array | None) -> tuple[Array, Array]:
     return np.where(angle < 2 * np.pi, angle, 0.0), np.hypot(scaled[:, 0], scaled[:, 1])
 
 
+def widest_gap(coordinates: Array) -> float:
+    """The widest gap between the angles of points in the plane of their first two coordinates."""
+    angles = np.sort(_polar(coordinates[:, :2], None)[0])
+    return float(np.diff(angles, append=angles[0] + 2 * np.pi).max())
+
+
 def _goes_round(angles: Array, radius: Array, patches: float) -> bool:
     """Whether points of ascending `angles` lie all around the origin, and around a hole."""
     if len(angles) < FEWEST_POINTS or not radius.any():

@@ -16,6 +16,7 @@ import numpy as np
 from .._numerics.arrays import Array
 from .._points.embedding import leading_directions
 from .look import Look
+from .order import WIDEST_GAP, widest_gap
 
 # Neighbours per point where looks do not tell, and the most patches; parts want two patches each.
 POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD, PATCHES_PER_PART = 12, 32, 2
@@ -24,7 +25,7 @@ FEWEST_POINTS_PER_PATCH = 9
 # Fewer patches than this do not show the shape of a part.
 PATCHES_OF_A_SHAPE = 8
 # Coordinates compared, and the share of the variance of each that those of another look explain if they agree.
-COMPARED_COORDINATES, AGREEING_SHARE = 2, 0.6
+COMPARED_COORDINATES, AGREEING_SHARE, SHARE_FOR_NEW_ARCS = 2, 0.6, 0.9
 
 
 def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: Array | None = None) -> float:
@@ -65,11 +66,19 @@ def _coarsest_agreed(coordinates: Sequence[list[Array]]) -> int:
     """
     coarsest = len(coordinates) - 1
     for coarse, fine in reversed(list(pairwise(range(len(coordinates))))):
-        pairs = zip(coordinates[coarse], coordinates[fine], strict=True)
-        if min(shared_variance(one, other) for one, other in pairs) < AGREEING_SHARE:
+        if not all(_agree(*pair) for pair in zip(coordinates[coarse], coordinates[fine], strict=True)):
             break
         coarsest = coarse
     return coarsest
+
+
+def _agree(coarse: Array, fine: Array) -> bool:
+    """Whether the coordinates of a part are the same in two looks; an arc that was a ring must be so more clearly.
+
+    A ring may be turned within the plane of its two coordinates, but the first alone orders an arc.
+    """
+    is_new_arc = coarse.shape[1] > 1 and widest_gap(coarse) < WIDEST_GAP <= widest_gap(fine)
+    return shared_variance(coarse, fine) >= (SHARE_FOR_NEW_ARCS if is_new_arc else AGREEING_SHARE)
 
 
 def _coordinates(look: Look, labels: Array) -> list[Array]:
@@ -85,7 +94,7 @@ def shared_variance(coordinates: Array, others: Array) -> float:
 
     Examples
     --------
-    >>> shared_variance(np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]), np.array([[1.0], [-1.0], [0.0]]))
+    >>> round(shared_variance(np.array([[1.0, 0.0], [-1.0, 1.0], [0.0, -1.0]]), np.array([[1.0], [-1.0], [0.0]])), 9)
     0.25
     """
     basis, sizes, _ = np.linalg.svd(others, full_matrices=False)
