@@ -1,7 +1,6 @@
 """Which coordinates lay a known manifold flat? Ours, isometric and spectral, beside Isomap and UMAP.
 
-    python benchmarks/flatness.py --samples 500 --points-per-patch 16 --seeds 200 201 202 203 204 --order \\
-        --out benchmarks/results/flatness.json
+    python benchmarks/coordinates.py --seeds 100 101 102 103 104 --out benchmarks/results/coordinates.json
 
 Every row: the Procrustes disparity (0 the same up to rotation, scale and shift, 1 unrelated) between coordinates and
 the truth, averaged over the manifolds of a data set, which every method is told. ``order``: the rank correlation of
