@@ -16,6 +16,7 @@ from options import table as options_table
 from part_tables import TABLES as PART_TABLES
 from part_tables import markdown
 from timing import table as timing_table
+from unrolling_tables import map_quality, unrolling
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -23,7 +24,7 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice")
+        for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice", "pictures")
     ),
 ]
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -142,6 +143,8 @@ TABLES = {
     "profile": profile,
     "memory": memory,
     "accuracy": accuracy,
+    "unrolling": lambda: unrolling(rows_of("unrolling")),
+    "map-quality": lambda: map_quality(rows_of("maps")),
     "timing": lambda: timing_table(rows_of("cpu_timing")),
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
