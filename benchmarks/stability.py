@@ -21,7 +21,7 @@ from sknomad import NOMAD
 
 
 def nomad(X, seed, K):
-    return NOMAD(K=K, random_state=seed).fit_transform(X)
+    return NOMAD(K=K, coordinates="spectral", random_state=seed).fit_transform(X)
 
 
 def umap(X, seed, K):

@@ -20,6 +20,7 @@ from part_tables import markdown
 from rings import table_rows as rings_table
 from suite import table as suite_table
 from timing import table as timing_table
+from unrolling_tables import map_quality, unrolling
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -27,7 +28,15 @@ PAGES = [
     ROOT / "README.md",
     *(
         ROOT / "docs" / f"{name}.md"
-        for name in ("performance", "paper_solvers", "certified_kmeans", "automatic_choice", "consensus", "order")
+        for name in (
+            "performance",
+            "paper_solvers",
+            "certified_kmeans",
+            "automatic_choice",
+            "consensus",
+            "order",
+            "pictures",
+        )  # fmt: skip
     ),
 ]
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)
@@ -146,6 +155,8 @@ TABLES = {
     "profile": profile,
     "memory": memory,
     "accuracy": accuracy,
+    "unrolling": lambda: unrolling(rows_of("unrolling")),
+    "map-quality": lambda: map_quality(rows_of("maps")),
     "timing": lambda: timing_table(rows_of("cpu_timing")),
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),

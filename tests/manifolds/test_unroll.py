@@ -35,7 +35,7 @@ def sheet():
 def test_a_rolled_sheet_comes_out_flat(sheet):
     flat = unroll(neighbourhoods(sheet, 3.0), Gram.from_data(rolled(sheet)), np.zeros(400, int), 0.01, 2)
     disparity = procrustes(sheet, flat)[2]
-    assert disparity < 5e-3
+    assert disparity < 1e-2
     assert np.ptp(flat[:, 0]) == pytest.approx(30, rel=0.1)  # in the units of the data
 
 

@@ -20,6 +20,8 @@ from .unroll import unroll
 
 # Beyond so many points the links of soft assignments are too many to measure: their cells are laid flat instead.
 MOST_MEASURED = 5_000
+# Cells lie as wide apart as neighbourhoods are: ways over few of them would zigzag.
+CELL_LENGTHS = 8
 COORDINATES = ("isometric", "spectral")
 
 
@@ -79,7 +81,7 @@ def unroll_by_cells(anchors: Anchors, gram: Gram, parts: Array, n_components: in
     sizes = np.maximum(weighted.sum(axis=0), np.finfo(float).tiny)
     means = weighted / sizes if gram.roots is None else weighted / sizes / gram.roots[:, None]
     between = Gram.from_kernel(means.T @ (gram @ means), allow_indefinite=True)
-    flat = unroll(DensePoint(V.T @ weighted), between, anchors.parts, 0.0, n_components, sizes)
+    flat = unroll(DensePoint(V.T @ weighted), between, anchors.parts, 0.0, n_components, sizes, n_lengths=CELL_LENGTHS)
     return mean_of_anchors(replace(anchors, coordinates=flat), V, parts)
 
 

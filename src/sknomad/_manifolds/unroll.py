@@ -22,9 +22,10 @@ from .._points.point import Point
 from .._program.gram import Gram
 from .new_points import product, squared_norms
 
-# Lengths of links of each point that ways lead over, the shortest: more of them cut corners, fewer make detours. Links
-# of one length, up to rounding, count once: so the order of rows decides nothing, nor how often a point is given.
-NEAREST_LENGTHS = 8
+# Lengths of links of each point that ways lead over, the shortest: more of them jump to the next turn of a roll, fewer
+# make detours. Links of one length, up to rounding, count once, so that neither the order of rows matters nor how often
+# a point is given. Chosen on the first three seeds of benchmarks/unrolling.py.
+NEAREST_LENGTHS = 6
 SAME_LENGTH = 1 + 1e-9
 # Up to so many points of a manifold ways between all are measured; beyond, those from some landmarks.
 ALL_WAYS_UP_TO, LANDMARKS = 1000, 150
@@ -40,15 +41,16 @@ def unroll(
     n_components: int,
     weights: Array | None = None,
     rings: Sequence[Array] = (),
+    n_lengths: int = NEAREST_LENGTHS,
 ) -> Array:
     """Isometric coordinates (n, n_components), each component of `parts` by itself, about its (weighted) mean.
 
     Ways lead over entries of ``Q`` above `threshold` times the largest. Where these leave a component in pieces, the
     nearest points of two pieces are linked. The points of `rings`, curves that close, are linked each to the next: a
-    wide gap in the sample would otherwise open them.
+    wide gap in the sample would otherwise open them. Of each point's links those of the `n_lengths` shortest count.
     """
     lengths = Lengths(gram)
-    links = _nearest_links(point, lengths, parts, threshold)
+    links = _nearest_links(point, lengths, parts, threshold, n_lengths)
     for ring in rings:
         links = _with_links(links, lengths, ring, np.roll(ring, -1))
     by_part = np.argsort(parts, kind="stable")
@@ -100,7 +102,7 @@ class Lengths:
         return squared_norms(self.rows[some])[:, None] + squared_norms(self.rows[others]) - 2 * products
 
 
-def _nearest_links(point: Point, lengths: Lengths, parts: Array, threshold: float) -> Sparse:
+def _nearest_links(point: Point, lengths: Lengths, parts: Array, threshold: float, n_lengths: int) -> Sparse:
     """The symmetric graph of every point's nearest links to points of its own component."""
     rows, columns, found = [], [], []
     for block, entries in rows_above(point, threshold):
@@ -111,7 +113,7 @@ def _nearest_links(point: Point, lengths: Lengths, parts: Array, threshold: floa
         length = lengths.of(i, j)
         order = np.lexsort((length, i))
         i, j, length = i[order], j[order], length[order]
-        kept = _rank_of_length(i, length) <= NEAREST_LENGTHS
+        kept = _rank_of_length(i, length) <= n_lengths
         rows.append(i[kept])
         columns.append(j[kept])
         found.append(length[kept])
