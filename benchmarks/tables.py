@@ -36,7 +36,7 @@ PAGES = [
             "consensus",
             "order",
             "pictures",
-        )  # fmt: skip
+        )
     ),
 ]
 MARKED = re.compile(r"(<!-- table: ([a-z0-9-]+) -->\n).*?(<!-- end -->)", re.DOTALL)

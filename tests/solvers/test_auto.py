@@ -1,4 +1,4 @@
-"""The default solver: no step is lost between its phases, and small problems have no random start."""
+"""The default solver: nothing is lost between its phases."""
 
 import itertools
 from dataclasses import replace
@@ -19,7 +19,7 @@ def problem_of(X, K):
 @pytest.mark.parametrize("K", [8, 20, 60])
 def test_the_end_of_soft_assignments_is_judged(K):
     """Their last point is the best there is for long: without a look at it, bounds stay apart for hundreds of steps."""
-    problem = problem_of(np.random.default_rng(0).standard_normal((240, 2)), K)
+    problem = problem_of(np.random.default_rng(0).standard_normal((420, 2)), K)
     soft = Auto.for_tolerance(1e-3, "cpu").soft
     *_, last = soft.iterates(problem)
     assert last.is_milestone
@@ -39,7 +39,7 @@ def test_slow_progress_is_left_to_another_solver():
     assert last.is_milestone
     assert last.state.stalled < PATIENCE
     # What has not come to its end is no point to rely on.
-    assert Auto()._second_phase(last) == replace(Auto().admm, trusted_shortfall=0.0)
+    assert Auto()._second_phase(noise, last) == replace(Auto().admm, trusted_shortfall=0.0)
 
 
 def test_gains_decide_what_is_slow():
@@ -54,23 +54,6 @@ def test_gains_decide_what_is_slow():
     assert not SoftAssignment()._is_slow(steady)
 
 
-@pytest.mark.parametrize("n", [60, 120])
-def test_small_problems_do_not_depend_on_the_order_of_points(n, rng):
-    X = datasets.moons(n, noise=0.1, random_state=0)[0]
-    order = rng.permutation(n)
-    here, there = (solve(problem_of(points, 8), "auto", tol=1e-4) for points in (X, X[order]))
-    assert np.allclose(here.Q[np.ix_(order, order)], there.Q, atol=1e-4 * here.Q.max())
-
-
-def test_cells_at_points_keep_the_symmetry_of_a_ring():
-    X = datasets.ring(60)[0]
-    *_, last = SoftAssignment(init="points").iterates(problem_of(X, 6))
-    Q = solve(problem_of(X, 6), "auto", tol=1e-4).Q
-    shifted = np.roll(Q, (1, 1), (0, 1))
-    assert np.abs(Q - shifted).max() <= 1e-4 * Q.max()
-    assert last.residuals["rank"] == 60
-
-
 def test_spread_cells_do_not_depend_on_the_order_of_points(rng):
     X = datasets.moons(200, noise=0.1, random_state=0)[0]
     order = rng.permutation(200)
@@ -83,14 +66,14 @@ def test_spread_cells_do_not_depend_on_the_order_of_points(rng):
 
 def test_where_no_proof_fits_soft_assignments_go_on(monkeypatch):
     monkeypatch.setattr("sknomad.solvers._auto.free_memory_of", lambda template: 1)
-    problem = problem_of(np.random.default_rng(0).standard_normal((150, 5)), 6)
+    problem = problem_of(np.random.default_rng(0).standard_normal((450, 5)), 6)
     settings = Auto.for_tolerance(1e-3, "cpu")
     assert settings._first_phase(problem) == replace(settings.soft, halving=None, max_growth=2)
     assert all(iterate.N is None for iterate in settings.iterates(problem))
 
 
 def test_many_points_are_worth_more_sweeps():
-    settings = Auto(thorough_from=100)
+    settings = Auto(thorough_from=100, direct_below=40)
     problem = problem_of(np.random.default_rng(0).standard_normal((150, 2)), 6)
     assert settings._first_phase(problem).max_growth == 2
     assert settings._first_phase(problem).improvement == settings.soft.improvement / 2
@@ -103,3 +86,12 @@ def test_wide_blocks_are_left_to_full_decompositions():
     steps = ADMM(exact_below=100).iterates(problem, soft)
     narrow = list(itertools.islice(steps, 3))[-1].state.block
     assert narrow is None or narrow.vectors.shape[1] <= 0.3 * problem.n
+
+
+@pytest.mark.parametrize("scale", [1e-60, 1e-9, 1e9, 1e60])
+def test_numbers_beyond_single_precision(scale):
+    X = datasets.moons(420, noise=0.1, random_state=0)[0]
+    here, there = (solve(problem_of(size * X, 8), "auto", tol=1e-3) for size in (1.0, scale))
+    assert there.is_certified
+    assert there.certificate.lower / scale**2 <= here.certificate.upper * (1 + 1e-9)
+    assert here.certificate.lower <= there.certificate.upper / scale**2 * (1 + 1e-9)

@@ -132,7 +132,6 @@ def test_soft_alone_says_that_nothing_bounds_it_from_above():
         ({"sweeps": 0}, "sweeps must be"),
         ({"max_growth": -1}, "max_growth must be"),
         ({"halving": 0}, "halving must be"),
-        ({"init": "random"}, "init must be one of"),
     ],
 )
 def test_bad_settings_are_named(settings, message):

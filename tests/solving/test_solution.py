@@ -9,7 +9,7 @@ from sknomad import NOMAD, Gram, KMeansSDP, datasets, solve
 def test_a_solution_is_read_as_the_estimator_reads_it():
     X = datasets.two_rings(60)[0]
     solution = solve(KMeansSDP(Gram.from_data(X), 12), tol=1e-3)
-    model = NOMAD(12, tol=1e-3).fit(X)
+    model = NOMAD(12, tol=1e-3, coordinates="spectral").fit(X)
     labels = solution.manifolds()
     assert adjusted_rand_score(labels, model.labels_) == 1
     np.testing.assert_allclose(solution.embedding(labels=labels), model.embedding_, atol=1e-12)

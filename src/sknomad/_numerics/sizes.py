@@ -33,5 +33,5 @@ FULL_FOR_A_PROOF = UpTo(cpu=3000, gpu=8000)
 # block (case "restart"). It happens once in many steps, so it may cost more than a step.
 FULL_FOR_A_RESTART = UpTo(cpu=4000, gpu=10_000)
 # A full decomposition in every step of ADMM, against filtering a warm block (case "step"). It is also the exact one,
-# and free of any start; where the rank is a large share of n it is also what a warm block falls back to.
-FULL_FOR_A_STEP = 128
+# and free of any start, so it is kept a little longer than it is the faster.
+FULL_FOR_A_STEP = 400

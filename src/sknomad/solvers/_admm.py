@@ -69,7 +69,7 @@ class ADMM:
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
-    exact_below : int, default=128
+    exact_below : int, default=400
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
         Where to compute; an array stands for its library, device and precision.

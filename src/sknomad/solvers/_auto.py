@@ -10,7 +10,6 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Device, choose_device, cuda_is_available
 from .._numerics.memory import free_memory_of
-from .._numerics.sizes import FULL_FOR_A_STEP
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._soft import PATIENCE, SoftAssignment
@@ -28,6 +27,8 @@ FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 # Iterates that may halve the gain of soft assignments; slower progress is left to ADMM.
 HALVING = 4
+# Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
+SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
 SINGLE_PRECISION_FROM = 1e-4
 
@@ -38,8 +39,8 @@ class Auto:
     """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.
 
     Where the dense arrays of ADMM do not fit into memory the first phase is all there is, and no upper bound is known.
-    Up to `orderless_below` points soft assignments begin with a cell at every point: nothing is random then, and the
-    answer does not depend on the order of the points. Up to `direct_below` points it is ADMM alone.
+    Up to `direct_below` points it is ADMM alone: free of any random start, its answer does not depend on the order of
+    the points, and its points within the gap are smoother than those of soft assignments, which break into clumps.
 
     Parameters
     ----------
@@ -49,10 +50,8 @@ class Auto:
         Settings of the second, which closes the gap from above, and at last from below.
     direct : ADMM
         Settings where the first phase is left out.
-    direct_below : int, default=40
+    direct_below : int, default=400
         Number of points up to which it is.
-    orderless_below : int, default=128
-        Number of points up to which every point begins with a cell of its own.
     thorough_from : int, default=2000
         Number of points from which on cells may double twice, and gains count down to half of what they do below:
         sweeps cost little there beside a step of ADMM.
@@ -68,8 +67,7 @@ class Auto:
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
     admm: ADMM = FOR_THE_BOUND
     direct: ADMM = field(default_factory=ADMM)
-    direct_below: int = 40
-    orderless_below: int = FULL_FOR_A_STEP
+    direct_below: int = 400
     thorough_from: int = THOROUGH_FROM
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
@@ -111,25 +109,24 @@ class Auto:
         if problem.n <= self.direct_below:
             yield from self.direct.iterates(problem, last)
         elif self._proof_fits(problem):
-            yield from self._second_phase(last).iterates(problem, last)
+            yield from self._second_phase(problem, last).iterates(problem, last)
 
     def _soft_settings(self, problem: KMeansSDP) -> SoftAssignment:
-        if problem.n <= self.orderless_below:
-            return replace(self.soft, init="points")
         if problem.n >= self.thorough_from:
             return replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
         return self.soft
 
     def _first_phase(self, problem: KMeansSDP) -> SoftAssignment:
         """Soft assignments; where they are all there is, they go on however slow they are."""
-        soft = self._soft_settings(problem)
+        soft = replace(self._soft_settings(problem), device=_precise_enough(self.soft.device, problem))
         return soft if self._proof_fits(problem) else replace(soft, halving=None, max_growth=2)
 
-    def _second_phase(self, last: Iterate | None) -> ADMM:
+    def _second_phase(self, problem: KMeansSDP, last: Iterate | None) -> ADMM:
         """ADMM, which trusts the point of soft assignments only where these have come to an end."""
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
-        return self.admm if has_ended else replace(self.admm, trusted_shortfall=0.0)
+        admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
+        return admm if has_ended else replace(admm, trusted_shortfall=0.0)
 
     def _begins_softly(self, problem: KMeansSDP, start: Iterate | None) -> bool:
         if start is None:
@@ -150,3 +147,9 @@ class Auto:
     def _proof_fits(self, problem: KMeansSDP) -> bool:
         free = free_memory_of(choose_device(self.admm.device, problem.n))
         return free is None or self.admm.memory(problem) <= free
+
+
+def _precise_enough(device: Device, problem: KMeansSDP) -> Device:
+    """`device`, or float64 on the CPU where float32 cannot hold the squares of inner products."""
+    is_single = isinstance(device, str) and device == "cpu32"
+    return "cpu" if is_single and not SMALLEST_SINGLE <= problem.gram.norm <= LARGEST_SINGLE else device

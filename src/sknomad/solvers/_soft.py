@@ -20,17 +20,16 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, itemsize, like, namespace, to_numpy
 from .._numerics.fixed_vector import FixedVector
-from .._numerics.validation import check_choice, check_integer, check_real
+from .._numerics.validation import check_integer, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.forms import FactorPoint, SoftPoint
 from .._points.mixed import MixedPoint, shares_for_trace
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
-from ._soft_updates import Assignments, SoftState, cells_at_points, natural_multiplier, settle_trace, split_cells, sweep
+from ._soft_updates import Assignments, SoftState, natural_multiplier, settle_trace, split_cells, sweep
 
 # First rank as a multiple of K when "auto"; it doubles while that pays.
 FIRST_RANK = 4
-INITS = ("k-means++", "points")
 # n x r arrays alive at the worst moment of a sweep.
 ARRAYS_OF_A_SWEEP = 8.5
 # Points that k-means++ looks at for each cell; more change nothing but the time.
@@ -71,9 +70,6 @@ class SoftAssignment:
     ----------
     rank : int or "auto", default="auto"
         Number of cells ``r``. "auto" begins with four times K and doubles while the value still rises.
-    init : {"k-means++", "points"}, default="k-means++"
-        Where cells begin: spread at random over the points, or one at every point, as many as there are points. Then
-        nothing is random, and the order of the points does not matter; for small problems.
     improvement : float, default=1e-6
         Stop (or double the rank) when ten sweeps raise the value by less than this share.
     max_growth : int, default=2
@@ -99,7 +95,6 @@ class SoftAssignment:
     """
 
     rank: int | str = "auto"
-    init: str = "k-means++"
     improvement: float = 1e-6
     max_growth: int = 2
     halving: int | None = None
@@ -112,7 +107,6 @@ class SoftAssignment:
     def __post_init__(self) -> None:
         if self.rank != "auto":
             check_integer(self.rank, "rank", 1)
-        check_choice(self.init, "init", INITS)
         check_real(self.improvement, "improvement", 0, 1, "a real number in [0, 1]")
         check_integer(self.max_growth, "max_growth", 0)
         if self.halving is not None:
@@ -122,8 +116,6 @@ class SoftAssignment:
 
     def first_rank(self, problem: KMeansSDP) -> int:
         """The number of cells to begin with."""
-        if self.init == "points":
-            return problem.n
         if self.rank != "auto":
             return min(int(self.rank), problem.n)
         return min(max(math.ceil(FIRST_RANK * problem.K), 8), problem.n)
@@ -179,14 +171,12 @@ class SoftAssignment:
         return self.max_growth if self.rank == "auto" else 0
 
     def _first_assignments(self, problem: KMeansSDP, rows: Rows, template: Array, start: Iterate | None) -> Assignments:
-        """Continue from soft assignments, or begin with cells spread by k-means++ or at the points."""
+        """Continue from soft assignments, or spread cells by k-means++."""
         if start is not None and (V := _assignments_of(start, problem.fixed)) is not None:
             V, done = like(V, template), _state_of(start)
             if done is None:
                 return Assignments(V, natural_multiplier(problem, V.shape[1]), None)
             return Assignments(V, done.lam, None if done.thresholds is None else like(done.thresholds, template))
-        if self.init == "points":
-            return cells_at_points(problem, rows, template)
         rank = self.first_rank(problem)
         centroids = like(_spread_centroids(rows, rank, self.random_state).T, template)
         lam = 0.1 * natural_multiplier(problem, rank)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .._files.records import saved
-from .._numerics.arrays import Array, device, like, namespace
+from .._numerics.arrays import Array, like, namespace
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._program.data_rows import Rows, Sums
 from .._program.problem import KMeansSDP
@@ -24,8 +24,6 @@ SMALLEST_CELL = 1e-6
 MULTIPLIER_RANGE = 1e10
 # How far below K the trace may end, relative, and the updates spent on getting there.
 TRACE_TOLERANCE, SECANT_STEPS = 1e-6, 6
-# Cells at every point begin with this share of the trace; searches for the multiplier, each going so far in its log.
-SOFTNESS, SEARCHES, FAR = 0.25, 4, 3.0
 
 
 class Assignments(NamedTuple):
@@ -96,20 +94,6 @@ def settle_trace(problem: KMeansSDP, rows: Rows, state: Assignments) -> Assignme
         slope = min((new_excess - excess) / step, -0.05) if step else slope
         x, excess = x + step, new_excess
     return candidate._replace(V=_without_empty_cells(rows, candidate.V))
-
-
-def cells_at_points(problem: KMeansSDP, rows: Rows, template: Array) -> Assignments:
-    """One cell at every point, so soft that the trace is a fraction of K: harder ones would stay where they are."""
-    xp = namespace(template)
-    alone = xp.eye(problem.n, dtype=template.dtype, device=device(template))
-    softer = KMeansSDP(problem.gram, max(SOFTNESS * problem.K, 1 + SOFTNESS * (problem.K - 1)))
-    lam = natural_multiplier(problem, math.ceil(problem.K))
-    for _ in range(SEARCHES):
-        state = settle_trace(softer, rows, Assignments(alone, lam, None))
-        if abs(math.log(state.lam / lam)) < FAR:
-            break
-        lam = state.lam
-    return state
 
 
 def row_scores(rows: Rows, sums: Sums, lam: float) -> Array:
