@@ -231,6 +231,7 @@ def hardness(Q: ArrayLike) -> float:
     Returns
     -------
     float
+        In (0, 1].
 
     Examples
     --------

@@ -30,6 +30,14 @@ def read_numpy(name: str, data: bytes, key: str | None) -> RawTable:
 
 def read_matlab(name: str, data: bytes, key: str | None) -> RawTable:
     """One array of a MATLAB file."""
+    arrays = _matlab_arrays(name, data)
+    tables = {k: v for k, v in arrays.items() if min(v.shape) > 1}
+    matrix = _pick(tables if key is None and tables else arrays, name, key)
+    labels = {k: [str(item) for item in v.ravel()] for k, v in arrays.items() if v.size == matrix.shape[0] and v.ndim}
+    return table_of_matrix(matrix, name, annotations={k: v for k, v in labels.items() if k not in tables})
+
+
+def _matlab_arrays(name: str, data: bytes) -> dict[str, Any]:
     from scipy.io import loadmat
     from scipy.io.matlab import MatReadError
     from scipy.sparse import issparse
@@ -42,11 +50,7 @@ def read_matlab(name: str, data: bytes, key: str | None) -> RawTable:
         ) from None
     except (MatReadError, ValueError, TypeError, KeyError, OSError) as error:
         raise TableError(f"FILE must be an intact MATLAB file, got {name!r}: {error}.") from error
-    arrays = {k: v for k, v in variables.items() if not k.startswith("__") and (issparse(v) or _is_table(v))}
-    tables = {k: v for k, v in arrays.items() if min(v.shape) > 1}
-    matrix = _pick(tables if key is None and tables else arrays, name, key)
-    labels = {k: [str(item) for item in v.ravel()] for k, v in arrays.items() if v.size == matrix.shape[0] and v.ndim}
-    return table_of_matrix(matrix, name, annotations={k: v for k, v in labels.items() if k not in tables})
+    return {k: v for k, v in variables.items() if not k.startswith("__") and (issparse(v) or _is_table(v))}
 
 
 def read_parquet(name: str, data: bytes, key: str | None) -> RawTable:

@@ -40,12 +40,12 @@ def run(options: argparse.Namespace) -> int:
             proof = certify_kmeans(
                 X,
                 labels,
-                n_clusters=options.clusters,
-                tol=options.tol,
-                cuts=options.cuts,
-                grade="verified" if options.verify else "eigen",
-                max_seconds=options.max_seconds,
                 callback=bar.update,
+                cuts=options.cuts,
+                n_clusters=options.clusters,
+                grade="verified" if options.verify else "eigen",
+                tol=options.tol,
+                max_seconds=options.max_seconds,
             )
         all_written = write_all(options, [(options.certificate, proof.save)])
         show(as_json(_summary(proof, n_noise, bar)) if options.json else describe(proof, n_noise, bar, options.tol))

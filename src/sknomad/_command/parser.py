@@ -55,16 +55,21 @@ def _add_report(command: argparse.ArgumentParser) -> None:
     )
 
 
+def _add_solving(command: argparse.ArgumentParser, written: str) -> None:
+    """What is solved how, and where what is `written` and the model go."""
+    add_metric(command)
+    add_solver(command)
+    add_proof(command)
+    add_out(command, written)
+    _add_save(command)
+
+
 def _fit(command: argparse.ArgumentParser) -> None:
     add_table(command)
     command.add_argument(
         "-K", default="auto", type=_number_or_auto, help="about n/K neighbours per point (default: auto)"
     )
-    add_metric(command)
-    add_solver(command)
-    add_proof(command)
-    add_out(command, "summary, points, affinity and picture")
-    _add_save(command)
+    _add_solving(command, "summary, points, affinity and picture")
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     _add_report(command)
     command.add_argument(
@@ -85,11 +90,7 @@ def _cluster(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument("--several", action="store_true", help="it is known that there is more than one cluster")
     command.add_argument("--cuts", action="store_true", help="with --method kmeans: close what the relaxation leaves")
-    add_metric(command)
-    add_solver(command)
-    add_proof(command)
-    add_out(command, "summary and labels")
-    _add_save(command)
+    _add_solving(command, "summary and labels")
     command.add_argument(
         "--certificate", type=Path, metavar="CERT", help="with --method kmeans: file for the proof: sknomad verify"
     )

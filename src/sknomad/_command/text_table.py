@@ -71,19 +71,33 @@ def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTa
     lines = lines[1:] if stated else lines
     usual = USUAL.get(suffix, ",")
     layout = _layout(lines, [stated[1]] if stated else sorted(SEPARATORS, key=lambda s: s != usual))
-    if layout.separator != usual and layout.width > 1:
-        notes.append(f"cells are separated by {SEPARATORS.get(layout.separator, repr(layout.separator))}")
-    if layout.decimal == ",":
-        notes.append("numbers have decimal commas")
+    notes += _notes_on(layout, usual)
     rows = _rows(lines, layout.separator)
     names = _rows([named], layout.separator)[0] if named else None
     if names is None or len(names) != layout.width:
         names, rows = _split_header(rows, layout, header)
     _check_widths(rows, names, name)
-    columns = [list(column) for column in zip(*rows, strict=True)] if rows else [[] for _ in names]
-    if rows and names[-1] in ("", str(len(names) - 1)) and not any(map(str.strip, columns[-1])):
-        names, columns = names[:-1], columns[:-1]  # a separator at the end of every line
+    names, columns = _columns(names, rows)
     return RawTable(names, columns, may_have_index=True, decimal=layout.decimal, notes=notes)
+
+
+def _notes_on(layout: Layout, usual: str) -> list[str]:
+    """What a user should hear of a layout other than the usual one."""
+    notes = []
+    if layout.separator != usual and layout.width > 1:
+        notes.append(f"cells are separated by {SEPARATORS.get(layout.separator, repr(layout.separator))}")
+    if layout.decimal == ",":
+        notes.append("numbers have decimal commas")
+    return notes
+
+
+def _columns(names: list[str], rows: list[list[str]]) -> tuple[list[str], list[list[str]]]:
+    """Names and cells by column, without the empty one that a separator at the end of every line makes."""
+    if not rows:
+        return names, [[] for _ in names]
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    is_left_over = names[-1] in ("", str(len(names) - 1)) and not any(map(str.strip, columns[-1]))
+    return (names[:-1], columns[:-1]) if is_left_over else (names, columns)
 
 
 def _decoded(name: str, data: bytes) -> tuple[str, list[str]]:

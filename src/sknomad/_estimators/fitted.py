@@ -133,12 +133,13 @@ class FittedManifolds(PlacesNewPoints):
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_points, n_features) or (n_points, n_samples)
-            As for `transform`.
+        X : array-like or sparse matrix
+            Points, as `transform` takes them.
 
         Returns
         -------
         array of shape (n_points, 2)
+            A row for each.
         """
         parts, coordinates = self._place_parts(X, "transform_to_map")
         return like_given(self._atlas.place(parts, coordinates), given_template(X))

@@ -125,23 +125,29 @@ def _rebuild(header: Header, decoder: Decoder) -> Saveable:
 
 def _check_shapes(model: Saveable) -> None:
     sizes = dict(vars(model))
+    _check_numbers_of(sizes)
+    sizes["n"] = len(model.labels_) if hasattr(model, "labels_") else None
+    for name, expected in SHAPES.items():
+        value: Any = getattr(model, name, None)
+        if hasattr(value, "shape") or is_sparse(value):
+            _check_array(name, value, [None if size is None else sizes.get(size) for size in expected])
+
+
+def _check_numbers_of(sizes: dict[str, Any]) -> None:
     if "n_features_in_" in sizes:
         check_integer(sizes["n_features_in_"], "n_features_in_", 1)
     for label in sizes.get("_names", ()):
         check_integer(label, "a label", -1)
     if "_names" in sizes and sizes.get("_extension") is not None and sizes["_extension"].n_parts > len(sizes["_names"]):
         raise FormatError("new points must be placed on manifolds that have a name, got others.")
-    sizes["n"] = len(model.labels_) if hasattr(model, "labels_") else None
-    for name, expected in SHAPES.items():
-        value: Any = getattr(model, name, None)
-        if not (hasattr(value, "shape") or is_sparse(value)):
-            continue
-        wanted = [None if size is None else sizes.get(size) for size in expected]
-        found = tuple(value.shape)
-        fits = len(found) == len(wanted) and all(w is None or w == f for w, f in zip(wanted, found, strict=True))
-        if not fits or 0 in found:
-            raise FormatError(f"{name} must have as many entries as the rest of the model says, got shape {found}.")
-        if name in FINITE:
-            check_numbers(value, name, (None, None), finite=True)
-        if name in WHOLE and value.dtype.kind not in "iu":
-            raise FormatError(f"{name} must be whole numbers, got {value.dtype}.")
+
+
+def _check_array(name: str, value: Any, wanted: list[Any]) -> None:
+    found = tuple(value.shape)
+    fits = len(found) == len(wanted) and all(w is None or w == f for w, f in zip(wanted, found, strict=True))
+    if not fits or 0 in found:
+        raise FormatError(f"{name} must have as many entries as the rest of the model says, got shape {found}.")
+    if name in FINITE:
+        check_numbers(value, name, (None, None), finite=True)
+    if name in WHOLE and value.dtype.kind not in "iu":
+        raise FormatError(f"{name} must be whole numbers, got {value.dtype}.")

@@ -118,6 +118,7 @@ def choose(
     Returns
     -------
     Choice
+        Parts, the ``K`` for coordinates, and how sure that is.
 
     Examples
     --------
