@@ -86,3 +86,9 @@ def test_files_that_pages_name_exist(page):
 def test_install_line_comes_first():
     assert README.index("pip install") < README.index("##")
     assert README.splitlines()[2].strip().startswith("pip install")
+
+
+def test_every_page_is_in_the_contents_of_the_site():
+    contents = (ROOT / "docs" / "index.md").read_text(encoding="utf-8").splitlines()
+    pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert pages <= set(contents)
