@@ -28,10 +28,10 @@ def no_gpu(monkeypatch):
 
 
 def test_small_problems_need_more_steps(no_gpu):
-    text = said(lambda: NOMAD(8, solver="admm", tol=0.0, max_iter=3).fit(NOISE))
+    text = said(lambda: NOMAD(8, tol=0.0, max_iter=3).fit(NOISE))
     assert text.endswith("Raise max_iter or tol.")
     assert "reached max_iter after 3 iterations with certified gap" in text
-    text = said(lambda: NOMAD(8, solver="admm", tol=0.0, max_seconds=0).fit(NOISE))
+    text = said(lambda: NOMAD(8, tol=0.0, max_seconds=0).fit(NOISE))
     assert text.endswith("Raise max_seconds or tol.")
 
 
