@@ -15,17 +15,21 @@ import numpy as np
 from part_tables import chosen
 from sklearn.linear_model import LogisticRegression
 
-from sknomad._manifolds.choice import FINE_UP_TO, LARGEST_MARGIN, LARGEST_STRENGTH
+from sknomad._manifolds.choice import CURVES_UP_TO, LARGEST_MARGIN, LARGEST_STRENGTH
+from sknomad._manifolds.survey import FINE_UP_TO
 
 REPORTING_FROM = 100
 QUANTILES = (0.9, 0.95, 0.975)
 
 
 def thresholds(rows):
-    for n in sorted({row["n"] for row in chosen(rows, kind="single")}):
-        strength = np.array([row["strength"] for row in chosen(rows, kind="single", n=n)])
-        quantiles = " ".join(f"{value:+.2f}" for value in np.quantile(strength, QUANTILES))
-        print(f"n = {n}: {len(strength)} pieces, {100 * np.mean(strength > 0):.1f} % split, quantiles {quantiles}")
+    """For curves and for other pieces, by number of points: how many are split, and quantiles of their strength."""
+    single = chosen(rows, kind="single")
+    for n in sorted({row["n"] for row in single}):
+        for title, low, high in (("curves", 0, CURVES_UP_TO), ("others", CURVES_UP_TO, np.inf)):
+            strength = np.array([row["strength"] for row in chosen(single, n=n) if low < row["dimension"] <= high])
+            quantiles = " ".join(f"{value:+.2f}" for value in np.quantile(strength, QUANTILES))
+            print(f"n = {n}: {len(strength)} {title}, {100 * np.mean(strength > 0):.1f} % split, quantiles {quantiles}")
 
 
 def fit(features, is_right, weights):

@@ -5,7 +5,7 @@ from statistics import mean
 
 import numpy as np
 
-from sknomad._manifolds.choice import FINE_UP_TO
+from sknomad._manifolds.survey import FINE_UP_TO
 
 # Samples of the bootstrap, and the share of them between the ends of an interval.
 SAMPLES, INTERVAL = 10_000, 0.95

@@ -37,7 +37,9 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 from sklearn.preprocessing import scale
 
 from sknomad import NOMAD, Gram, MultiLayerNOMAD
-from sknomad._manifolds.choice import decide, look_around
+from sknomad._manifolds.choice import decide
+from sknomad._manifolds.dimension import intrinsic_dimension
+from sknomad._manifolds.survey import look_around
 
 KINDS = ("sets", "families", "single", "unseen")
 # Rows between two writings of the file.
@@ -82,6 +84,7 @@ def measure(kind, name, n, seed):
         row |= {"told": judged(told.labels, truth), "spectral": judged(spectral(X, count), truth)}
         row |= {"told_confidence": round(told.confidence, 4), "told_score": round(max(told.strength, -9.0), 3)}
     finite = {"confidence": auto.confidence, "strength": max(auto.strength, -99.0), "margin": auto.margin}
+    finite |= {"dimension": min(intrinsic_dimension(survey.looks), 99.0)}
     return row | {name: round(value, 4) for name, value in finite.items()} | {"seconds": round(seconds, 2)}
 
 

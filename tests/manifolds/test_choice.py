@@ -6,7 +6,8 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, Gram, datasets
-from sknomad._manifolds.choice import POINTS_PER_PATCH, choose, looked_at, several_from
+from sknomad._manifolds.choice import choose, several_from
+from sknomad._manifolds.survey import POINTS_PER_PATCH, looked_at
 from spread_blobs import blobs
 
 PIECES = {
@@ -88,9 +89,15 @@ def test_looks_scale_with_the_number_of_points(n):
         assert looks == sorted(n / size for size in POINTS_PER_PATCH)
 
 
-def test_more_points_need_less_strength():
-    assert several_from(500) < several_from(300) < several_from(201)
-    assert several_from(150) < several_from(100)
+@pytest.mark.parametrize("dimension", [1.0, 1.3, 2.0, np.inf])
+def test_more_points_need_less_strength(dimension):
+    assert several_from(500, dimension) < several_from(300, dimension) < several_from(201, dimension)
+    assert several_from(150, dimension) < several_from(100, dimension)
+
+
+def test_curves_need_more_strength_than_surfaces_and_clouds():
+    assert several_from(300, 0.9) == several_from(300, 1.1) > several_from(300, 1.3) > several_from(300, 2.0)
+    assert several_from(300, 2.0) == several_from(300, np.inf)
 
 
 @pytest.mark.parametrize("form", ["data", "sparse", "kernel"])

@@ -1,8 +1,8 @@
 """How many parts, and which: the division that several rough solutions agree on, without labels.
 
-Four looks at different ``K`` suggest divisions, `divisions` scores them. Whether there are several parts at all is a
-question of its own: single pieces too show a best division, so that one is believed only from a strength on that few
-single pieces reach. See ``docs/automatic_choice.md`` for how the constants were chosen, and on which data.
+Looks at seven ``K`` suggest divisions, `divisions` scores them. Whether there are several parts at all is a question of
+its own: single pieces too show a best division, so that one is believed only from a strength on that few single pieces
+reach. See ``docs/automatic_choice.md`` for how the constants were chosen, and on which data.
 """
 
 from __future__ import annotations
@@ -15,45 +15,31 @@ import numpy as np
 from .._numerics.arrays import Array
 from .._points.components import in_order
 from .._program.gram import Gram
-from .._program.problem import KMeansSDP
 from .._solving.budget import Budget
-from .._solving.loop import Callback, Limits
-from .._solving.rough import rough_iterate
-from .._solving.solution import Status
-from .._solving.solve import solve
-from ..solvers import ADMM
-from .coarse_points import coarsen, counted_points
+from .._solving.loop import Callback
+from .dimension import intrinsic_dimension
 from .divisions import gather, gather_told
-from .look import Look, make_look
+from .look import Look
 from .patches import coordinates_K
+from .survey import FINE_UP_TO, Survey, look_around
 from .valley_tree import FEWEST_POINTS
 
-# Points per patch, n/K, of the four looks: few points need finer patches.
-POINTS_PER_PATCH, POINTS_PER_FINE_PATCH, FINE_UP_TO = (6, 10, 15, 25), (4, 6, 10, 15), 200
-# Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
-# because the exact solution has no entries across a gap while an approximate one still has small ones.
-# Larger K need more: twice K, and never fewer than the first number.
-LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
-# Beyond this many points steps are in single precision.
-DOUBLE_UP_TO = 300
-# Strength from which on there are several parts, at some number of points and for fine patches at another, and how it
-# moves with the log of their number: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py).
-SEVERAL_FROM, AT_POINTS = -3.23, 300
-SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.8, 100
+# Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
+PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 10, 15)
+# Strength from which on there are several parts, at so many points, and how it moves with the log of their number: at
+# most 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than surfaces and clouds do,
+# because every gap of a sample is a valley of a curve; between these dimensions the threshold goes from theirs to the
+# others'. Few points do not tell their dimension.
+SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.5, -3.2, 300
+CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
+SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
 PER_LOG_POINTS = -0.7
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.13, 0.45, 1.06), (-1.41, 0.67, 1.01)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE, CONFIDENCE_WHEN_TOLD = (1.14, 0.25), (-1.30, 1.04), (2.70, 1.20)
-
-
-@dataclass(frozen=True)
-class Survey:
-    """Looks at some data: all that a choice is made from."""
-
-    n: int  # points
-    groups: Array  # (n,) the group that stands for each point
-    looks: list[Look]  # at the groups, from coarse to fine patches; fewer where the callback asked to stop
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.40, 0.59, 1.60), (-1.51, 0.83, 0.90)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.18, 0.39), (-1.05, 0.84)
+# With the number told, in the score of the division.
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.79, 1.84), (2.09, 1.25)
 
 
 @dataclass(frozen=True)
@@ -132,18 +118,6 @@ def choose(
     return decide(look_around(gram, callback, budget), n_parts=n_parts, allow_single=allow_single)
 
 
-def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:
-    """Rough solutions at several ``K``, until time is up or the callback asks to stop."""
-    coarse, groups = coarsen(gram)
-    budget, looks = budget or Budget(), []
-    for K in looked_at(coarse.n):
-        Q, is_last = _rough_solution(KMeansSDP(coarse, K), callback, budget)
-        looks.append(make_look(K, Q))
-        if is_last or budget.is_spent:
-            break
-    return Survey(counted_points(gram), groups, looks)
-
-
 def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = True) -> Choice:
     """The choice that the looks speak for; parameters as in `choose`."""
     looks, margin = survey.looks, math.nan
@@ -152,10 +126,10 @@ def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = T
         confidence, was_found = _confidence(labels, strength, margin), True
     else:
         labels, strength, was_found = _told_division(looks, n_parts)
-        confidence = _logistic(CONFIDENCE_WHEN_TOLD, strength) if was_found and n_parts > 1 else float(was_found)
+        confidence = _told_confidence(looks[0].n, strength) if was_found and n_parts > 1 else float(was_found)
     found = int(labels.max()) + 1 if n_parts is None else n_parts
     return Choice(
-        K=coordinates_K(survey.n, found, looks, labels),
+        K=coordinates_K(survey.n, found, _for_coordinates(looks), labels),
         n_parts=found,
         labels=in_order(labels[survey.groups]),
         confidence=confidence,
@@ -166,27 +140,13 @@ def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = T
     )
 
 
-def looked_at(n: int) -> list[float]:
-    """The ``K`` of the looks at `n` points, ascending; all at least 2, and one at least."""
-    patches = POINTS_PER_FINE_PATCH if n <= FINE_UP_TO else POINTS_PER_PATCH
-    return sorted(n / size for size in patches if n / size >= 2) or [min(2.0, float(n))]
-
-
-def several_from(n: int) -> float:
-    """The strength from which on `n` points are several parts."""
+def several_from(n: int, dimension: float) -> float:
+    """The strength from which on `n` points of some intrinsic dimension are several parts."""
     if n <= FINE_UP_TO:
         return SEVERAL_FROM_FINE + PER_LOG_POINTS * math.log(n / AT_FINE_POINTS)
-    return SEVERAL_FROM + PER_LOG_POINTS * math.log(n / AT_POINTS)
-
-
-def _rough_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
-    """The ``Q`` of a few steps, and whether the callback asked to stop."""
-    if problem.is_trivial:
-        return solve(problem).point.unmixed.dense(), False
-    steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
-    solver = ADMM(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
-    iterate, status = rough_iterate(problem, solver, Limits(steps, budget.left), callback)
-    return iterate.point.dense(), status is Status.STOPPED
+    likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
+    threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
+    return threshold + PER_LOG_POINTS * math.log(n / AT_POINTS)
 
 
 def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, float, float]:
@@ -202,8 +162,15 @@ def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, flo
     best = ranked[0]
     others = [division.score for division in ranked if division.n_parts != best.n_parts]
     margin = best.score - others[0] if others else LARGEST_MARGIN
-    strength = best.score + highest_valley - several_from(n)
+    strength = best.score + highest_valley - several_from(n, intrinsic_dimension(looks))
     return one if allow_single and strength < 0 else best.labels, strength, margin
+
+
+def _for_coordinates(looks: list[Look]) -> list[Look]:
+    """The looks whose patches have a size that coordinates are read off."""
+    n = looks[0].n
+    sizes = FINE_PATCHES_FOR_COORDINATES if n <= FINE_UP_TO else PATCHES_FOR_COORDINATES
+    return [look for look in looks if any(math.isclose(n / look.K, size) for size in sizes)]
 
 
 def _told_division(looks: list[Look], n_parts: int) -> tuple[Array, float, bool]:
@@ -223,6 +190,11 @@ def _confidence(labels: Array, strength: float, margin: float) -> float:
         return _logistic(in_one, distance if strength < 0 else 0.0)
     in_several = CONFIDENCE_IN_SEVERAL_FINE if is_fine else CONFIDENCE_IN_SEVERAL
     return _logistic(in_several, distance if strength > 0 else 0.0, min(margin, LARGEST_MARGIN))
+
+
+def _told_confidence(n: int, score: float) -> float:
+    """The share of data with known parts, whose division into as many parts scored the same, on which it was right."""
+    return _logistic(CONFIDENCE_WHEN_TOLD_FINE if n <= FINE_UP_TO else CONFIDENCE_WHEN_TOLD, score)
 
 
 def _logistic(coefficients: tuple[float, ...], *values: float) -> float:

@@ -1,0 +1,103 @@
+"""Looks at some data: rough solutions at several ``K``, all that the choice of parts is made from.
+
+Looks do not depend on each other, and the decompositions in their steps gain little from many threads. So where nobody
+listens and there is no limit of time, they are made side by side, with one thread each, and do not depend on how many
+threads there are.
+"""
+
+from __future__ import annotations
+
+import math
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from threading import Event
+
+from .._numerics.arrays import Array
+from .._numerics.threads import limited_threads, threads_now
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
+from .._solving.loop import Callback, Limits
+from .._solving.rough import rough_iterate
+from .._solving.solution import Status
+from .._solving.solve import solve
+from ..solvers import ADMM
+from .coarse_points import coarsen, counted_points
+from .look import Look, make_look
+
+# Points per patch, n/K, of the looks; where there are few points large patches tell nothing. With only four looks,
+# close ties between divisions fall by chance.
+POINTS_PER_PATCH, LARGEST_FINE_PATCH, FINE_UP_TO = (4, 5, 7, 10, 15, 21, 30), 15, 200
+# Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
+# because the exact solution has no entries across a gap while an approximate one still has small ones.
+# Larger K need more: twice K, and never fewer than the first number.
+LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
+# Beyond this many points steps are in single precision.
+DOUBLE_UP_TO = 300
+
+
+@dataclass(frozen=True)
+class Survey:
+    """Looks at some data: all that a choice is made from."""
+
+    n: int  # points
+    groups: Array  # (n,) the group that stands for each point
+    looks: list[Look]  # at the groups, from coarse to fine patches; fewer where the callback asked to stop
+
+
+def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:
+    """Rough solutions at several ``K``, until time is up or the callback asks to stop."""
+    coarse, groups = coarsen(gram)
+    problems = [KMeansSDP(coarse, K) for K in looked_at(coarse.n)]
+    if callback is None and (budget is None or math.isinf(budget.seconds)):
+        looks = _looks_side_by_side(problems)
+    else:
+        looks = _looks_in_turn(problems, callback, budget or Budget())
+    return Survey(counted_points(gram), groups, looks)
+
+
+def looked_at(n: int) -> list[float]:
+    """The ``K`` of the looks at `n` points, ascending; all at least 2, and one at least."""
+    sizes = [size for size in POINTS_PER_PATCH if n > FINE_UP_TO or size <= LARGEST_FINE_PATCH]
+    return sorted(n / size for size in sizes if n / size >= 2) or [min(2.0, float(n))]
+
+
+def _looks_in_turn(problems: list[KMeansSDP], callback: Callback | None, budget: Budget) -> list[Look]:
+    """One look after another, at least one."""
+    looks = []
+    for problem in problems:
+        Q, is_last = _rough_solution(problem, callback, budget)
+        looks.append(make_look(problem.K, Q))
+        if is_last or budget.is_spent:
+            break
+    return looks
+
+
+def _looks_side_by_side(problems: list[KMeansSDP]) -> list[Look]:
+    """All looks, as many at a time as there are threads; an interrupt ends those under way with their next step."""
+    n_threads, is_over = threads_now(), Event()
+
+    def look_at(problem: KMeansSDP) -> Look:
+        return make_look(problem.K, _rough_solution(problem, lambda progress: is_over.is_set(), Budget())[0])
+
+    with limited_threads(1), ThreadPoolExecutor(n_threads) as pool:
+        # The finest patches take longest, so they begin first.
+        coming = [pool.submit(look_at, problem) for problem in reversed(problems)]
+        try:
+            ended, _ = wait(coming, return_when=FIRST_EXCEPTION)
+        finally:
+            is_over.set()
+            pool.shutdown(wait=False, cancel_futures=True)
+        for look in ended:
+            look.result()  # raises what went wrong, if anything did
+        return [look.result() for look in reversed(coming)]
+
+
+def _rough_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
+    """The ``Q`` of a few steps, and whether the callback asked to stop."""
+    if problem.is_trivial:
+        return solve(problem).point.unmixed.dense(), False
+    steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
+    solver = ADMM(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
+    iterate, status = rough_iterate(problem, solver, Limits(steps, budget.left), callback)
+    return iterate.point.dense(), status is Status.STOPPED

@@ -1,0 +1,69 @@
+"""Looks at data, one after another or side by side."""
+
+import time
+
+import numpy as np
+import pytest
+
+from sknomad import Gram, datasets
+from sknomad._manifolds import survey
+from sknomad._manifolds.survey import look_around
+from sknomad._numerics.threads import limited_threads
+from sknomad._solving.budget import Budget
+
+
+@pytest.fixture(scope="module")
+def gram():
+    return Gram.from_data(datasets.moons(60, noise=0.05, random_state=0)[0])
+
+
+def same_looks(one, other):
+    pairs = zip(one.looks, other.looks, strict=True)
+    return all(a.K == b.K and np.array_equal(a.values, b.values) and np.array_equal(a.first, b.first) for a, b in pairs)
+
+
+def test_looks_do_not_depend_on_the_number_of_threads(gram):
+    with limited_threads(1):
+        alone = look_around(gram)
+        heard = look_around(gram, callback=lambda progress: None)
+    with limited_threads(4):
+        together = look_around(gram)
+    assert same_looks(alone, together)
+    assert same_looks(alone, heard)
+
+
+def test_side_by_side_no_look_is_lost(gram, monkeypatch):
+    order = []
+    make = survey.make_look
+    monkeypatch.setattr(survey, "make_look", lambda K, Q: order.append(K) or make(K, Q))
+    looks = look_around(gram).looks
+    assert [look.K for look in looks] == sorted(order) == survey.looked_at(60)
+
+
+def test_an_error_in_one_look_ends_the_others(gram, monkeypatch):
+    finest = max(survey.looked_at(60))
+    told_to_stop = []
+
+    def failing(problem, callback, budget):
+        if finest == problem.K:
+            raise MemoryError("no room for this look")
+        while not callback(None):
+            time.sleep(0.001)
+        told_to_stop.append(problem.K)
+        return np.eye(60), True
+
+    monkeypatch.setattr(survey, "_rough_solution", failing)
+    with limited_threads(2), pytest.raises(MemoryError, match="no room"):
+        look_around(gram)
+    assert len(told_to_stop) <= 2
+
+
+def test_time_ends_the_search_with_one_look_at_least(gram):
+    assert len(look_around(gram, budget=Budget(0.0)).looks) == 1
+
+
+def test_a_callback_ends_the_search(gram):
+    heard = []
+    found = look_around(gram, callback=lambda progress: heard.append(progress.iteration) or len(heard) == 60)
+    assert len(heard) == 60
+    assert len(found.looks) == 2
