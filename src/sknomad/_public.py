@@ -27,6 +27,7 @@ from ._points.mixed import MixedPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._report.write import report
+from ._scale.landmarks import LandmarkSolution, solve_by_landmarks
 from ._solving.certificate_file import Verification, verify_certificate
 from ._solving.run_state import Progress
 from ._solving.solution import Solution, Status
@@ -46,6 +47,7 @@ __all__ = [
     "Iterate",
     "KMeansCertificate",
     "KMeansSDP",
+    "LandmarkSolution",
     "Layer",
     "MixedPoint",
     "MultiLayerNOMAD",
@@ -72,6 +74,7 @@ __all__ = [
     "repair",
     "report",
     "solve",
+    "solve_by_landmarks",
     "symmetric_nmf",
     "upper_bound",
     "verify_certificate",
