@@ -15,6 +15,7 @@ from ._certificate.lower import repair
 from ._certificate.upper import upper_bound
 from ._estimators.multilayer import Layer, MultiLayerNOMAD
 from ._estimators.nomad import NOMAD
+from ._estimators.online import OnlineNOMAD
 from ._files.archive import FormatError
 from ._files.models import load
 from ._kmeans.clustering import assignment_matrix, lloyd_iterate
@@ -52,6 +53,7 @@ __all__ = [
     "MixedPoint",
     "MultiLayerNOMAD",
     "NOMADPath",
+    "OnlineNOMAD",
     "Progress",
     "SoftPoint",
     "Solution",

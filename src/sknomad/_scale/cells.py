@@ -146,8 +146,16 @@ def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1) -> 
     """Cells that are right for a sample of the points, from the solver for points in memory."""
     solver = SoftAssignment(random_state=seed, device="cpu", max_growth=max_growth)
     problem = KMeansSDP(Gram.from_data(sample), K)
+    if problem.is_trivial:
+        return one_cell(sample)
     iterate, _ = rough_iterate(problem, solver, Limits(MOST_STEPS, math.inf))
     assert isinstance(iterate.point, SoftPoint)
     assert isinstance(iterate.state, SoftState)
     V = iterate.point.V
     return Cells(sample.T @ V, V.sum(axis=0), np.sum(V * V, axis=0), iterate.state.lam).without_empty()
+
+
+def one_cell(rows: Array) -> Cells:
+    """All rows in one cell, where there is nothing to tell them apart by."""
+    size = np.full(1, float(len(rows)))
+    return Cells(rows.sum(axis=0)[:, None], size, size, 1.0)

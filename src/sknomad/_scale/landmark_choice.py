@@ -25,6 +25,8 @@ N_NEIGHBOURS = 4
 ANCHOR = 1e-2
 # "auto" begins with so many landmarks and doubles them, up to the second.
 FIRST_COUNT, LAST_COUNT = 250, 1000
+# A residual beyond this stays too large: twice as many landmarks leave out more than a third of it on surfaces.
+HOPELESS = 0.02
 
 
 @dataclass(frozen=True)
@@ -41,8 +43,10 @@ def choose_landmarks(rows: CentredRows, count: int | str, enough: float, seed: i
     if isinstance(count, int):
         return _from_sample(_sample(rows, count, seed), count, seed)
     sample, m = _sample(rows, LAST_COUNT, seed), FIRST_COUNT
-    while (landmarks := _from_sample(sample, m, seed)).residual > enough and 2 * m <= min(LAST_COUNT, len(sample)):
+    landmarks = _from_sample(sample, m, seed)
+    while enough < landmarks.residual < HOPELESS and 2 * m <= min(LAST_COUNT, len(sample)):
         m *= 2
+        landmarks = _from_sample(sample, m, seed)
     return landmarks
 
 

@@ -23,7 +23,7 @@ from .landmark_upper import LandmarkProgram
 
 # The bound is looked at after every so many steps; where so many looks together close less than this share of the gap
 # there is no more to come.
-LOOK_EVERY, LOOKS_TO_STALL, LEAST_SHARE = 10, 5, 0.05
+LOOK_EVERY, LOOKS_TO_STALL, LEAST_SHARE = 10, 5, 0.02
 # "auto" is content with landmarks that leave out this share of the tolerance.
 RESIDUAL_SHARE = 0.05
 # Passes over all rows for the lower bound.
