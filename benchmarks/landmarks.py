@@ -2,12 +2,13 @@
 
     OMP_NUM_THREADS=2 python benchmarks/landmarks.py spirals --n 1000000 --landmarks 300 --tol 2e-3 --out ...
     OMP_NUM_THREADS=2 python benchmarks/landmarks.py roll --n 1000000 --landmarks 1000 --tol 3e-3 --out ...
-    SKNOMAD_DATA=... python benchmarks/landmarks.py ones --landmarks 500 --max-iter 60 --out ...
+    SKNOMAD_DATA=... python benchmarks/landmarks.py ones --landmarks 250 --max-iter 60 --out ...
     python benchmarks/landmarks.py roll --n 1000000 --landmarks 10000 --tol 2e-4 --device cuda --out ...
 
 Points are `double_swiss_roll` (two spirals, even in arc length, whatever the seed) and `swiss_roll_3d` with a seed;
 those below 10 were used in development. One row: the certified gap, the residual, steps, seconds of the whole call, and
-how much memory it took beside the data. With `--tol 0` ADMM goes on until nothing more comes.
+how much memory it took beside the data. With `--tol 0` ADMM goes on until nothing more comes. Rows are added to those
+that the file has.
 """
 
 import argparse
@@ -28,6 +29,7 @@ def ones(_, random_state):
     return images[labels == 1], None
 
 
+NAMES = {"spirals": "two spirals", "roll": "Swiss roll", "ones": "MNIST, ones"}
 CASES = {"spirals": double_swiss_roll, "roll": swiss_roll_3d, "ones": ones}
 
 
@@ -39,6 +41,7 @@ def main():
     parser.add_argument("--landmarks", type=int, help="by default the library chooses")
     parser.add_argument("--tol", type=float, default=1e-3)
     parser.add_argument("--max-iter", type=int, default=500)
+    parser.add_argument("--max-seconds", type=float)
     parser.add_argument("--grade", default="verified")
     parser.add_argument("--device", default="cpu")
     parser.add_argument("--seed", type=int, default=10)
@@ -49,7 +52,7 @@ def main():
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     solution = solve_by_landmarks(
         X, options.K, n_landmarks=options.landmarks or "auto", tol=options.tol, grade=options.grade,
-        max_iter=options.max_iter, device=options.device,
+        max_iter=options.max_iter, max_seconds=options.max_seconds, device=options.device,
     )  # fmt: skip
     beside = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
     proof = solution.certificate
@@ -61,7 +64,18 @@ def main():
     }  # fmt: skip
     print(json.dumps(row))
     if options.out:
-        options.out.write_text(json.dumps({**facts(options.device), "rows": [row]}, indent=1) + "\n")
+        rows = json.loads(options.out.read_text())["rows"] if options.out.exists() else []
+        options.out.write_text(json.dumps({**facts(options.device), "rows": [*rows, row]}, indent=1) + "\n")
+
+
+def table(rows):
+    """Header and rows of the table in docs/landmarks.md."""
+    header = ["points", "n", "d", "landmarks", "residual", "gap, verified", "steps", "seconds", "MB beside the data"]
+    return header, [
+        [NAMES[row["case"]], f"{row['n']:,}", row["d"], row["landmarks"], f"{row['residual']:.1e}", f"{row['gap']:.1e}",
+         row["steps"], f"{row['seconds']:.0f}", row["MB_beside_data"] or "-"]
+        for row in rows
+    ]  # fmt: skip
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """`solve_by_landmarks`: bounds around the optimum for whatever rows come, and plain words where they do not help."""
 
 import math
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from landmark_cases import points
 from sknomad import Gram, KMeansSDP, Status, solve, solve_by_landmarks
-from sknomad._scale import landmark_rows
+from sknomad._scale import landmark_choice, landmark_lower, landmark_rows
 from sknomad.datasets import double_swiss_roll
 
 
@@ -164,3 +165,29 @@ def test_rows_of_another_width_are_refused():
     found = quietly(double_swiss_roll(200, random_state=7)[0], 4, n_landmarks=40, max_iter=10)
     with pytest.raises(ValueError, match="must have 2 columns"):
         found.assign(np.zeros((3, 5)))
+
+
+@pytest.mark.parametrize("grade", ["eigen", "verified"])
+def test_matrices_may_be_those_of_another_library(grade):
+    strict = pytest.importorskip("array_api_strict")
+    X = double_swiss_roll(300, random_state=8)[0]
+    options = {"n_landmarks": 40, "max_iter": 10, "grade": grade}
+    here = quietly(X, 5, device="cpu", **options)
+    there = quietly(X, 5, device=strict.zeros(0, dtype=strict.float64), **options)
+    assert there.certificate.upper == pytest.approx(here.certificate.upper, rel=1e-10)
+    assert isinstance(there.multiplier, np.ndarray)
+
+
+def test_memory_beside_the_data_does_not_grow_with_the_rows(monkeypatch):
+    monkeypatch.setattr(landmark_rows, "BLOCK_ROWS", 250)
+    monkeypatch.setattr(landmark_choice, "SMALLEST_SAMPLE", 300)
+    monkeypatch.setattr(landmark_choice, "SAMPLE_PER_LANDMARK", 10)
+    monkeypatch.setattr(landmark_lower, "SMALLEST_SAMPLE", 300)
+    peaks = []
+    for n in (1000, 2000, 8000):  # the first pays for imports
+        X = np.tile(double_swiss_roll(1000, random_state=9)[0], (n // 1000, 1))
+        tracemalloc.start()
+        quietly(X, 4, n_landmarks=30, max_iter=2)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[2] < peaks[1] + X.nbytes / 2

@@ -96,9 +96,9 @@ class CentredRows:
 
         A table on a disk is read block by block here too: single rows out of order would take far longer.
         """
-        chosen = np.arange(self.n)
-        if size < self.n:
-            chosen = np.sort(np.random.default_rng(seed).choice(self.n, size, replace=False))
+        if size >= self.n:
+            return np.concatenate(list(self.blocks()))
+        chosen = np.sort(np.random.default_rng(seed).choice(self.n, size, replace=False))
         parts = []
         for block, rows in zip(row_slices(self.n, BLOCK_ROWS), self.blocks(), strict=True):
             inside = chosen[np.searchsorted(chosen, block.start) : np.searchsorted(chosen, block.stop)]
