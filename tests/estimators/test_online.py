@@ -88,6 +88,14 @@ def test_a_stream_is_the_same_however_it_is_cut():
     assert whole.n_seen_ == parts.n_seen_ == 1200
 
 
+def test_batches_of_one_row_are_as_good(rings):
+    X, truth = rings
+    model = OnlineNOMAD(K=16, batch_size=1).partial_fit(X[:1500])
+    assert adjusted_rand_score(truth, model.predict(X)) == 1
+    whole = OnlineNOMAD(K=16).partial_fit(X[:1500])
+    assert value(model, X[1500:]) == pytest.approx(value(whole, X[1500:]), rel=5e-3)
+
+
 def test_rows_are_held_until_there_are_enough():
     X, _ = shuffled(two_rings, 300)
     model = OnlineNOMAD(K=4, warm_up=200).partial_fit(X[:150])
@@ -148,3 +156,15 @@ def test_equal_points_are_one_manifold():
     model = OnlineNOMAD(K=2).fit(np.ones((50, 3)))
     assert model.labels_.tolist() == [0] * 50
     assert model.transform(np.ones((2, 3))).tolist() == [[0.0, 0.0]] * 2
+
+
+def test_equal_rows_at_the_start_of_a_stream_are_passed_over(rings):
+    X, _ = rings
+    model = OnlineNOMAD(K=8, warm_up=200).partial_fit(np.repeat(X[:1], 450, axis=0))
+    assert len(model.partial_fit(X).cells_) > 8
+
+
+@pytest.mark.parametrize(("size", "words"), [(1e-90, "differ by more than 1e-70"), (1e90, "numbers up to 1e\\+70")])
+def test_sizes_whose_squares_leave_float64_are_refused(rings, size, words):
+    with pytest.raises(ValueError, match=words):
+        OnlineNOMAD(K=8).fit(rings[0] * size)

@@ -14,8 +14,10 @@ from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array, Data, row_slices
 from .._numerics.validation import check_choice, check_finite, check_integer, check_K, check_real
+from .._program.float_range import LARGEST_SIZE, SMALLEST_SIZE
 from .._scale.online_cells import Stream
 from .._scale.online_window import certify_window
+from .parameters import check_online_parameters
 
 # Rows held before the first step: so many per unit of K, and never fewer than the second.
 HELD_PER_K, FEWEST_HELD = 40, 500
@@ -35,9 +37,10 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     n_passes : int, default=5
         How often `fit` goes through the rows; `partial_fit` goes once.
     batch_size : int, default=256
-        Rows per step.
+        Rows per step; it hardly matters.
     decay : float, default=0.7
-        Step t moves averages by ``(t + 2)^-decay``, from 0.5 (forgets fast, follows changes) to 1 (forgets nothing).
+        After ``256 t`` rows, 256 more move averages by ``(t + 2)^-decay``: from 0.5 (forgets fast, follows changes) to
+        1 (forgets nothing).
     warm_up : int or "auto", default="auto"
         Rows that are held, and solved together, before the first step; "auto" is 500 or, if more, 40 times K.
     threshold : float, default=1e-2
@@ -113,7 +116,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
             This model.
         """
         rows = self._read(X, reset=True)
-        self._check_parameters()
+        check_online_parameters(self)
         check_K(self.K, len(rows))
         self._forget(rows)
         generator = np.random.default_rng(self.random_state)
@@ -130,7 +133,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         Parameters
         ----------
         X : array-like of shape (n_samples, n_features)
-            Any number of rows; those before the end of `warm_up` are held until then.
+            Any number of rows; the first `warm_up` are held until there are so many.
         y : ignored
 
         Returns
@@ -140,7 +143,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         """
         is_new = not hasattr(self, "_held")
         rows = self._read(X, reset=is_new)
-        self._check_parameters()
+        check_online_parameters(self)
         if is_new:
             self._forget(rows)
         self._take(rows - self._origin)
@@ -223,17 +226,6 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         K = check_K(self.K, len(rows))
         return certify_window(stream.cells, rows, K, tol=tol, max_iter=max_iter, grade=grade)
 
-    def _check_parameters(self) -> None:
-        check_real(self.K, "K", 1, math.inf, "a real number >= 1")
-        check_integer(self.n_passes, "n_passes", 1)
-        check_integer(self.batch_size, "batch_size", 1)
-        check_real(self.decay, "decay", 0.5, 1, "a real number in [0.5, 1]")
-        if self.warm_up != "auto":
-            check_integer(self.warm_up, "warm_up", 2)
-        check_real(self.threshold, "threshold", 0, 1, "a real number in [0, 1]")
-        check_integer(self.n_components, "n_components", 1)
-        check_integer(self.random_state, "random_state", 0)
-
     @property
     def _n_held(self) -> int:
         """Rows to hold before the first step."""
@@ -247,6 +239,9 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
     def _read(self, X: Data, *, reset: bool) -> Array:
         rows = validate_data(self, X, reset=reset, dtype=np.float64, ensure_all_finite=False)
         check_finite(rows, "X")
+        largest = float(np.abs(rows).max())
+        if largest > LARGEST_SIZE:
+            raise ValueError(f"X must hold numbers up to {LARGEST_SIZE:.0e}, got {largest:.1e}. Rescale X.")
         return np.asarray(rows)
 
     def _read_fitted(self, X: Data) -> tuple[Stream, Array]:
@@ -265,18 +260,24 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
 
     def _take(self, rows: Array) -> None:
         """Hold rows until there are enough of them to begin with; then one step per batch."""
-        if self._stream is None:
+        while self._stream is None:
             missing = self._n_held - len(self._held)
             self._held, rows = np.concatenate([self._held, rows[:missing]]), rows[missing:]
             if len(self._held) < self._n_held:
                 return
-            self._begin(self._held)
+            if self._held.any():
+                self._begin(self._held)
+            else:  # rows that are all equal say nothing about where cells should be
+                self._held = self._held[:1]
         for block in row_slices(len(rows), self.batch_size):
             assert self._stream is not None
             self._stream = self._stream.after(rows[block], self.K, self.decay)
         self._describe()
 
     def _begin(self, rows: Array) -> None:
+        largest = float(np.abs(rows).max())
+        if 0 < largest < SMALLEST_SIZE:
+            raise ValueError(f"X must differ by more than {SMALLEST_SIZE:.0e}, got {largest:.1e}. Rescale X.")
         self._stream = Stream.begin(rows, check_K(self.K, len(rows)), self.random_state)
         self._held = np.empty((0, rows.shape[1]))
         self._describe()

@@ -15,6 +15,7 @@ import numpy as np
 
 from .._files.records import saved
 from .._numerics.arrays import UNIT_ROUNDOFF, Array
+from .._numerics.validation import check_numbers, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.forms import SoftPoint
 from .._points.mixed import shares_for_trace
@@ -45,6 +46,12 @@ class Cells:
     sizes: Array  # V'1, (r,)
     squares: Array  # squared column norms of V, (r,)
     lam: float  # multiplier of the trace
+
+    def __post_init__(self) -> None:
+        r = len(check_numbers(self.sizes, "sizes of cells", (None,)))
+        check_numbers(self.squares, "squares of cells", (r,))
+        check_numbers(self.products, "products of cells", (None, r))
+        check_real(self.lam, "the multiplier of cells", 0, math.inf, "a number >= 0")
 
     @property
     def centroids(self) -> Array:

@@ -13,7 +13,6 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._certificate.certificate import Certificate
 from .._certificate.upper import GRADES
-from .._files.records import saved
 from .._numerics.arrays import Array, Device
 from .._numerics.ieee import check_arithmetic
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
@@ -27,7 +26,6 @@ from .landmark_search import Goal, Search
 LARGEST_RESIDUAL = 3e-3
 
 
-@saved
 @dataclass(frozen=True)
 class LandmarkSolution:
     """The answer of `solve_by_landmarks`: proven bounds, and what every point's soft assignments follow from.

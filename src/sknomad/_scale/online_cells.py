@@ -1,9 +1,10 @@
 """Soft assignments of a stream: running averages in the place of sums over all points.
 
 A step reads one mini-batch: its rows are assigned to the cells as they are, and the averages of what cells need (see
-`cells`) move a little towards those of the batch. Step t has the size ``(t + 2)^-decay``; with an exponent between 1/2
-and 1 this is stochastic approximation, as in online EM (Cappé and Moulines, 2009), and its fixed points are those of
-the sweeps over all points. The multiplier of the trace follows the trace of the batches, at the same pace.
+`cells`) move a little towards those of the batch: by ``(t + 2)^-decay`` for 256 rows, of which ``t`` times as many came
+before, and accordingly for more or fewer. With an exponent between 1/2 and 1 this is stochastic approximation, as in
+online EM (Cappé and Moulines, 2009), and its fixed points are those of the sweeps over all points. The multiplier of
+the trace follows the trace of the batches, at the same pace.
 """
 
 from __future__ import annotations
@@ -16,12 +17,14 @@ from scipy.sparse.csgraph import connected_components
 
 from .._files.records import saved
 from .._numerics.arrays import Array
+from .._numerics.validation import check_integer, check_numbers
 from .cells import SMALLEST_SHARE, Cells, cells_of_sample
 
 # The trace of batches is held this much below K: what is missing is mended at next to no cost, what is too much is not.
 TRACE_AIM = 0.998
-# Number of the first step in the formula for its size.
-FIRST_STEP = 2
+# Number of the first step in the formula for its size, and the rows of a step: batches of other sizes take as many
+# steps as they have so many rows, so that it hardly matters how a stream is cut.
+FIRST_STEP, ROWS_OF_A_STEP = 2, 256
 
 
 @saved
@@ -31,20 +34,27 @@ class Stream:
 
     cells: Cells  # sums per point: sizes add up to one
     overlaps: Array  # (r, r), the average of v_j v_k
-    n_steps: int  # batches since the start
-    n_seen: int  # rows
+    n_first: int  # rows that it began with
+    n_seen: int  # rows, those included
+
+    def __post_init__(self) -> None:
+        check_numbers(self.overlaps, "overlaps of cells", (len(self.cells.sizes),) * 2)
+        check_integer(self.n_first, "the number of first rows", 0)
+        check_integer(self.n_seen, "the number of rows seen", 0)
 
     @classmethod
     def begin(cls, rows: Array, K: float, seed: int) -> Stream:
         """The cells of the first rows, from the solver for points in memory."""
         cells = cells_of_sample(rows, K, seed, max_growth=0).times(1 / len(rows))
         V = cells.assign(rows)
-        return cls(cells, V.T @ V / len(rows), 0, len(rows))
+        return cls(cells, V.T @ V / len(rows), len(rows), len(rows))
 
     def after(self, rows: Array, K: float, decay: float) -> Stream:
         """The stream after one more mini-batch."""
-        size, old = (self.n_steps + FIRST_STEP) ** -decay, self.cells
-        V, count = old.assign(rows), len(rows)
+        old, count = self.cells, len(rows)
+        steps = (self.n_seen - self.n_first) / ROWS_OF_A_STEP
+        size = 1 - (1 - (steps + FIRST_STEP) ** -decay) ** (count / ROWS_OF_A_STEP)
+        V = old.assign(rows)
 
         def moved(average: Array, total: Array) -> Array:
             return average + size * (total / count - average)
@@ -58,7 +68,7 @@ class Stream:
             old.lam * (trace / (K * TRACE_AIM)) ** size,
         )
         overlaps = moved(self.overlaps, V.T @ V)
-        return Stream(cells, overlaps, self.n_steps + 1, self.n_seen + count)._without_empty_cells()
+        return Stream(cells, overlaps, self.n_first, self.n_seen + count)._without_empty_cells()
 
     def _without_empty_cells(self) -> Stream:
         kept = np.flatnonzero(self.cells.sizes > SMALLEST_SHARE * self.cells.sizes.mean())
