@@ -14,6 +14,8 @@ from pathlib import Path
 
 from coordinates import table_rows as coordinates_table
 from images import table_rows as images_table
+from landmarks import table as landmarks_table
+from online import table as online_table
 from options import table as options_table
 from part_tables import TABLES as PART_TABLES
 from part_tables import markdown
@@ -36,6 +38,8 @@ PAGES = [
             "consensus",
             "order",
             "pictures",
+            "landmarks",
+            "online",
         )
     ),
 ]
@@ -164,6 +168,8 @@ TABLES = {
     "coordinates": lambda: markdown(*coordinates_table(rows_of("coordinates_reporting"))),
     "images": lambda: markdown(*images_table(rows_of("images"))),
     "rings": lambda: markdown(*rings_table(rows_of("rings_reporting"))),
+    "landmarks": lambda: markdown(*landmarks_table(rows_of("landmarks"))),
+    "online": lambda: markdown(*online_table(rows_of("online"))),
     "stability": stability,
     "suite": lambda: markdown(*suite_table(rows_of("suite_h200_development"), rows_of("suite_h200"))),
     "certified-kmeans": certified_kmeans,

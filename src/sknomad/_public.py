@@ -15,6 +15,7 @@ from ._certificate.lower import repair
 from ._certificate.upper import upper_bound
 from ._estimators.multilayer import Layer, MultiLayerNOMAD
 from ._estimators.nomad import NOMAD
+from ._estimators.online import OnlineNOMAD
 from ._files.archive import FormatError
 from ._files.models import load
 from ._kmeans.clustering import assignment_matrix, lloyd_iterate
@@ -27,6 +28,7 @@ from ._points.mixed import MixedPoint
 from ._program.gram import Gram
 from ._program.problem import KMeansSDP
 from ._report.write import report
+from ._scale.landmarks import LandmarkSolution, solve_by_landmarks
 from ._solving.certificate_file import Verification, verify_certificate
 from ._solving.run_state import Progress
 from ._solving.solution import Solution, Status
@@ -46,10 +48,12 @@ __all__ = [
     "Iterate",
     "KMeansCertificate",
     "KMeansSDP",
+    "LandmarkSolution",
     "Layer",
     "MixedPoint",
     "MultiLayerNOMAD",
     "NOMADPath",
+    "OnlineNOMAD",
     "Progress",
     "SoftPoint",
     "Solution",
@@ -72,6 +76,7 @@ __all__ = [
     "repair",
     "report",
     "solve",
+    "solve_by_landmarks",
     "symmetric_nmf",
     "upper_bound",
     "verify_certificate",

@@ -3,7 +3,7 @@
 import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from sknomad import NOMAD, CertifiedKMeans, MultiLayerNOMAD
+from sknomad import NOMAD, CertifiedKMeans, MultiLayerNOMAD, OnlineNOMAD
 from sknomad.solvers import ADMM, SoftAssignment
 
 pytestmark = pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
@@ -13,6 +13,7 @@ ESTIMATORS = [
     NOMAD(3, max_iter=50),
     NOMAD(2.5, affinity="sparse", threshold=0.1, max_iter=50),
     MultiLayerNOMAD([4, 2], max_iter=50),
+    OnlineNOMAD(3, n_passes=2, warm_up=20),
 ]
 # Not among them: given kernels and distances, which these checks mistake for each other because of their names, and
 # K = 1, of which they demand to find clusters.
@@ -26,6 +27,7 @@ MORE_ESTIMATORS = [
     NOMAD(3, warm_start=True, n_threads=1, max_iter=50),
     NOMAD(3, grade="verified", tol=1e-2, solver=ADMM()),
     NOMAD(3, max_seconds=60.0),
+    OnlineNOMAD(2.5, decay=1.0, batch_size=7),
     MultiLayerNOMAD([4, 2], n_clusters=2, n_components=3, solver=SoftAssignment(rank=8), max_iter=10),
 ]
 

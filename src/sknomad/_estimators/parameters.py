@@ -1,4 +1,4 @@
-"""Checks of the parameters of `NOMAD`, at the head of `fit`."""
+"""Checks of the parameters of `NOMAD` and `OnlineNOMAD`, at the head of `fit`."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from .._program.inputs import METRICS
 
 if TYPE_CHECKING:
     from .nomad import NOMAD
+    from .online import OnlineNOMAD
 
 DEVICES = ("auto", "cpu", "cuda")
 AFFINITIES = ("dense", "sparse")
@@ -40,3 +41,16 @@ def check_outlier_threshold(value: object) -> float:
     if value is None:
         return math.inf
     return check_real(value, "outlier_threshold", 0, 1, "a real number in [0, 1] or None")
+
+
+def check_online_parameters(model: OnlineNOMAD) -> None:
+    """Raise an error for the first parameter that cannot be."""
+    check_real(model.K, "K", 1, math.inf, "a real number >= 1")
+    check_integer(model.n_passes, "n_passes", 1)
+    check_integer(model.batch_size, "batch_size", 1)
+    check_real(model.decay, "decay", 0.5, 1, "a real number in [0.5, 1]")
+    if model.warm_up != "auto":
+        check_integer(model.warm_up, "warm_up", 2)
+    check_real(model.threshold, "threshold", 0, 1, "a real number in [0, 1]")
+    check_integer(model.n_components, "n_components", 1)
+    check_integer(model.random_state, "random_state", 0)

@@ -54,5 +54,6 @@ def for_a_bound(problem: KMeansSDP, solver: str | Solver, status: Status) -> str
     at_most = math.floor(problem.n * math.sqrt(max(free, 0) / need))
     return (
         f"One needs dense {problem.n} x {problem.n} arrays: {readable_size(need)} needed, {readable_size(free)} free. "
-        f"Use {'' if cuda_is_available() else 'a GPU with that much memory or '}at most {at_most} points."
+        f"Use {'' if cuda_is_available() else 'a GPU with that much memory or '}at most {at_most} points; "
+        "near curves or surfaces solve_by_landmarks needs no such arrays."
     )
