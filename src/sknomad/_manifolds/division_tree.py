@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._files.records import saved
 from .._numerics.arrays import Array
 from .linkage import LinkageTree
 
@@ -18,6 +19,7 @@ TOGETHER = 0.3
 OF_ONE_MANIFOLD = 0.95
 
 
+@saved
 @dataclass(frozen=True)
 class DivisionTree:
     """Branches of a single-linkage tree that are large enough to see, each until it joins another.
