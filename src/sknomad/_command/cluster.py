@@ -22,9 +22,11 @@ from .report import (
     finite,
     listed_sizes,
     number,
+    points_of,
     write_folder,
     write_text,
 )  # fmt: skip
+from .report_page import write_page
 from .shared_options import limited
 from .table import Table
 from .tables import csv_text
@@ -56,6 +58,8 @@ def _check_method(options: argparse.Namespace) -> None:
             raise ValueError("--method kmeans must have a number of clusters, got none. Pass -k N.")
         if options.metric != "euclidean":
             raise ValueError(f"--method kmeans must have points, got --metric {options.metric}.")
+        if options.report is not None:
+            raise ValueError("--report must go with --method manifolds, got --method kmeans. Use --out or --json.")
     elif options.certificate is not None or options.cuts:
         raise ValueError("--certificate and --cuts must go with --method kmeans, got --method manifolds.")
 
@@ -136,9 +140,8 @@ def describe(summary: dict[str, Any]) -> str:
 def _writers(
     options: argparse.Namespace, model: Any, table: Table, summary: dict[str, Any]
 ) -> list[tuple[Path | None, Callable[[Path], object]]]:
-    columns = {"row": table.rows, "cluster": model.labels_}
-    if options.method == "manifolds":
-        columns |= {f"embedding_{j + 1}": column for j, column in enumerate(model.embedding_.T)}
+    is_kmeans = options.method == "kmeans"
+    columns = {"row": table.rows, "cluster": model.labels_} if is_kmeans else points_of(model, table, "cluster")
     files: dict[str, Callable[[Path], None]] = {
         "summary.json": lambda path: write_text(path, as_json(summary)),
         "summary.txt": lambda path: write_text(path, describe(summary)),
@@ -148,4 +151,5 @@ def _writers(
         (options.out, lambda out: write_folder(out, files, overwrite=options.overwrite)),
         (options.save, model.save),
         (options.certificate, lambda path: model.certificate_.save(path)),
+        (options.report, lambda path: write_page(path, model, table, options)),
     ]

@@ -36,7 +36,8 @@ def choose_columns(raw: RawTable, choices: TableChoices) -> Table:
         raise TableError(f"FILE must have a column left as data, got none of {listed(raw.names)}.")
     X, names = _numbers(raw, kept, choices.missing), [raw.names[j] for j in kept]
     known = {name: np.array(list(values), dtype=str) for name, values in labels.items()}
-    table = Table(X, names, known, np.arange(raw.n_rows), raw.n_rows, [*raw.notes, *notes])
+    called = _texts(raw, index[0]) if index else None
+    table = Table(X, names, known, np.arange(raw.n_rows), raw.n_rows, [*raw.notes, *notes], index=called)
     table = without_missing(table, choices.missing)
     return standardized(table) if choices.standardize else _with_note_on_scales(table, raw)
 

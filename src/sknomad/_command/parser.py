@@ -94,6 +94,7 @@ def _cluster(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--certificate", type=Path, metavar="CERT", help="with --method kmeans: file for the proof: sknomad verify"
     )
+    _add_report(command)
     add_limits(command)
     add_voice(command)
 
@@ -190,7 +191,7 @@ COMMANDS = (
              "sknomad fit rings.csv -K 16 --label-column label --save rings.sknomad --certificate rings.cert"), _fit),
     Command("cluster", "clusters of any shape, or k-means with a proof",
             "Find clusters: their number is found too unless it is given.",
-            ("sknomad cluster rings.csv --label-column label --out clusters",
+            ("sknomad cluster rings.csv --label-column label --out clusters --report clusters.html",
              "sknomad datasets blobs --out blobs.csv",
              "sknomad cluster blobs.csv --label-column label --method kmeans -k 6"), _cluster),
     Command("certify", "how much better than given labels any clustering could be",

@@ -33,12 +33,12 @@ def overview(
     """One figure of a whole solve: ``overview(model, X)``, or of arrays, ``overview(X, Q, labels, embedding, text)``.
 
     Of a model: the data, the map of all manifolds, ``Q``, its spectrum, what comes together at which threshold, and the
-    bounds. Of arrays: data, Gram matrix, ``Q``, each manifold unrolled and, of a trace, the bounds. Points keep
-    their colour through all panels: the hue is their manifold, the shade their place along it.
+    bounds (or layers). Of arrays: data, Gram matrix, ``Q``, each manifold unrolled and, of a trace, the bounds. Points
+    keep their colour through all panels: the hue is their manifold, the shade their place along it.
 
     Parameters
     ----------
-    model : NOMAD or array of shape (n, d)
+    model : NOMAD, MultiLayerNOMAD or array of shape (n, d)
         Fitted, or the data.
     X : array of shape (n, d) or (n, n), optional
         Of a model, the data it was fitted to, None for kernels and distances; otherwise ``Q``.

@@ -32,8 +32,8 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Downwards similarity falls, so that what hangs together by faint links joins last. A branch that is long is clear.
     Where the number of parts was chosen automatically, a table beside it counts the parts at each ``K`` and threshold
-    looked at, the darker the better they agree with those taken, and the line below says what speaks for several parts (the
-    strength, positive for several) and for this number of them (the margin).
+    looked at, the darker the better they agree with those taken, and the line below says what speaks for several parts
+    (the strength, positive for several) and for this number of them (the margin).
 
     Parameters
     ----------
