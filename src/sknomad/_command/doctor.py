@@ -25,6 +25,7 @@ EXTRAS = {
     "pyarrow": ("files", "Parquet files"),
     "anndata": ("sc", "single cells, h5ad files"),
     "pandas": ("sc", "single cells"),
+    "scanpy": ("sc", "pictures of single cells"),
     "umap-learn": ("peers", "comparisons"),
     "pacmap": ("peers", "comparisons"),
 }
