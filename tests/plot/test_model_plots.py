@@ -193,7 +193,7 @@ def test_the_spectrum_of_many_points_is_that_of_all_eigenvalues(rng):
 def test_the_tree_of_an_automatic_choice_counts_parts_over_K_and_thresholds():
     model = NOMAD(tol=1e-1).fit(X)
     search = model.search_
-    assert search.n_parts.shape == (4, len(search.heights)) == search.agreement.shape
+    assert search.n_parts.shape == (4, len(search.prominences)) == search.agreement.shape
     assert (search.agreement[search.n_parts == 1] == 0).all()  # two rings are not one
     assert search.agreement.max() == 1
     ax = plot.tree(model)

@@ -99,7 +99,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
         Of an automatic schedule: the share of data like these on which the number was right (with `n_clusters` given,
         on which that division was); NaN where the schedule was given.
     search_ : Search or None
-        Of an automatic schedule: the parts at every ``K`` and threshold that was looked at, which `plot.tree` draws.
+        Of an automatic schedule: the parts at every ``K`` and prominence looked at, which `plot.tree` draws.
     n_iter_ : int
         Solver steps of all layers.
     n_features_in_ : int

@@ -121,7 +121,7 @@ class NOMAD(
     confidence_ : float
         With ``K="auto"``: the share of data like these on which the number of manifolds was right; NaN otherwise.
     search_ : Search or None
-        With ``K="auto"``: the parts at every ``K`` and threshold that was looked at, which `plot.tree` draws.
+        With ``K="auto"``: the parts at every ``K`` and prominence looked at, which `plot.tree` draws.
     certificate_ : Certificate
         Proven bounds on the optimum, in units of ``X`` squared.
     certificates_ : list of Certificate

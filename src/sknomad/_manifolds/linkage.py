@@ -89,11 +89,6 @@ class LinkageTree:
         kept[np.flatnonzero(joins)[::-1][: count - 1]] = False
         return self._labels(kept)
 
-    def with_smallest(self, smallest: int) -> LinkageTree:
-        """The same links, with sets of at least `smallest` points as parts."""
-        joins, covered_at = _join_sets(self.first, self.second, smallest)
-        return LinkageTree(self.first, self.second, self.heights, joins, _height_at(self.heights, covered_at))
-
     def persistence(self, count: int) -> float:
         """Decades of height over which there are `count` parts, on a logarithmic scale.
 
@@ -132,14 +127,8 @@ def linkage_tree(point: Point) -> LinkageTree:
     first, second = np.r_[first, bridges[0]], np.r_[second, bridges[1]]
     heights = np.r_[np.maximum(forest.data[order] - 1, 0.0), np.full(len(bridges[0]), math.inf)]
     joins_parts, covered_at = _join_sets(first, second, smallest_part(point.n))
-    return LinkageTree(first, second, heights, joins_parts, _height_at(heights, covered_at))
-
-
-def _height_at(heights: Array, position: int) -> float:
-    """The height of a link; zero before the first, infinite after the last."""
-    if position < 0:
-        return 0.0
-    return float(heights[position]) if position < len(heights) else math.inf
+    covered_from = 0.0 if covered_at < 0 else float(heights[covered_at]) if covered_at < len(heights) else math.inf
+    return LinkageTree(first, second, heights, joins_parts, covered_from)
 
 
 def smallest_part(n: int) -> int:

@@ -12,31 +12,33 @@ from sklearn.metrics import adjusted_rand_score
 
 from .._files.records import saved
 from .._numerics.arrays import Array
-from .._points.forms import DensePoint
 from .._program.gram import Gram
 from .._solving.budget import Budget
 from .._solving.loop import Callback
 from .choice import Choice, Survey, decide, look_around
-from .linkage import LinkageTree, linkage_tree
 from .look import Landscape, Look
-from .valley_tree import smallest_part
+from .valley_tree import smallest_part, valley_tree
 
-# Thresholds at which parts are counted, in decades of similarity below 1; looks hold no fainter links.
-HEIGHTS = np.arange(0.5, 4.1, 0.5)
+# Prominences at which parts are counted: how far, in the log of density, a peak must stand above the valley around it.
+PROMINENCES = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0])
 
 
 @saved
 @dataclass(frozen=True)
 class Search:
-    """Parts over ``K`` and thresholds. Each has at least 2 % of the points, smaller sets belong to what they join."""
+    """Parts over ``K`` and thresholds: those of the trees of density that count most in the choice."""
 
     K_values: Array  # (m,) of the rough solutions, ascending
-    heights: Array  # (t,) thresholds: links of a similarity below 10 to the minus this are cut
+    prominences: Array  # (t,) thresholds: peaks of density that stand out less are no parts of their own
     n_parts: Array  # (m, t) number of parts at each
     agreement: Array  # (m, t) adjusted Rand index of these with the parts that were taken
-    persistence: Array  # (m,) decades over which there are as many parts as were taken, 0 to 1.6
     strength: float  # what speaks for several parts, less what single pieces rarely reach; of a number told, its score
     margin: float  # of the best division into several parts over the best into another number; NaN if it was told
+
+    @property
+    def clearest(self) -> int:
+        """The threshold at which parts agree best with those taken, over all ``K``; the first of equals."""
+        return int(np.argmax(self.agreement.mean(axis=0)))
 
 
 @dataclass(frozen=True)
@@ -73,36 +75,29 @@ def search_parts(
 
 def _record(survey: Survey, choice: Choice) -> Search:
     groups, of_group = np.unique(survey.groups, return_index=True)
-    trees = [_tree(look) for look in survey.looks]
-    rows = [_over_thresholds(tree, groups, choice.labels[of_group]) for tree in trees]
+    taken = choice.labels[of_group]
+    rows = [_over_thresholds(look, groups, taken) for look in survey.looks]
     return Search(
         K_values=choice.K_values,
-        heights=HEIGHTS,
+        prominences=PROMINENCES,
         n_parts=np.array([counts for counts, _ in rows]),
         agreement=np.array([shares for _, shares in rows]),
-        persistence=np.array([tree.persistence(choice.n_parts) for tree in trees]),
         strength=choice.strength,
         margin=choice.margin,
     )
 
 
-def _tree(look: Look) -> LinkageTree:
-    """The single-linkage tree of a look; the similarity of two points is what separates their link from its density."""
-    density = look.density[Landscape.PLAIN]
-    level = look.levels[Landscape.PLAIN] - np.minimum(density[look.first], density[look.second])
-    similarity = np.eye(look.n)
-    similarity[look.first, look.second] = similarity[look.second, look.first] = np.exp(level / Landscape.PLAIN.value)
-    return linkage_tree(DensePoint(similarity)).with_smallest(smallest_part(look.n))
-
-
-def _over_thresholds(tree: LinkageTree, groups: Array, taken: Array) -> tuple[list[int], list[float]]:
-    """Number of parts at each threshold, and how well they agree with those taken for some of the points of the tree.
+def _over_thresholds(look: Look, groups: Array, taken: Array) -> tuple[list[int], list[float]]:
+    """Number of parts of a look at each threshold, and how well they agree with those taken for some of its points.
 
     The cuts of one tree are nested, so that equal numbers of parts are equal parts.
     """
+    tree = valley_tree(look, Landscape.PLAIN, smallest_part(look.n))
     agreement: dict[int, float] = {}
-    counts = [tree.count(height) for height in HEIGHTS]
-    for height, count in zip(HEIGHTS, counts, strict=True):
-        if count not in agreement:
-            agreement[count] = float(adjusted_rand_score(taken, tree.parts(height)[groups]))
+    counts = []
+    for prominence in PROMINENCES:
+        dropped = tree.prominence >= prominence
+        counts.append(1 + int(dropped.sum()))
+        if counts[-1] not in agreement:
+            agreement[counts[-1]] = float(adjusted_rand_score(taken, tree.without(dropped)[groups]))
     return counts, [agreement[count] for count in counts]

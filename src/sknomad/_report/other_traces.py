@@ -9,8 +9,8 @@ from .._manifolds.search import Search
 from ..plot.trees import described_evidence
 from .proof import Content, finite, percent
 
-# The threshold at which parts of the search are counted, as in a path: similarities above a hundredth.
-LINKED = 2.0
+# Decades over which the parts of a path persist at most.
+MOST_PERSISTENCE = 1.6
 
 
 def searched(search: Search | None) -> Content:
@@ -19,7 +19,7 @@ def searched(search: Search | None) -> Content:
         return None
     return {
         "K": [f"{K:.3g}" for K in search.K_values],
-        "heights": search.heights.tolist(),
+        "prominences": [f"{threshold:g}" for threshold in search.prominences],
         "parts": search.n_parts.tolist(),
         "agreement": np.clip(search.agreement, 0, 1).round(3).tolist(),
         "evidence": described_evidence(search),
@@ -27,24 +27,28 @@ def searched(search: Search | None) -> Content:
 
 
 def over_K(search: Search | None, path: NOMADPath | None) -> Content:
-    """Number of parts and how clear they are at each ``K``, and where that is known from."""
+    """Number of parts at each ``K``, how clear they are, from 0 to 1, and where that is known from."""
     if path is not None:
         gap = path.largest_gap
         proven = f", each proven within {percent(gap)}" if np.isfinite(gap) else ""
-        said = f"Solved for each K{proven}. Parts have at least 5 % of the points."
-        K, parts, clear = path.K_values, path.n_components, path.persistence
-    elif search is not None:
         said = (
-            "Rough solutions, without bounds, which the automatic choice has made anyhow. Parts have at least 2 % of "
-            "the points."
+            f"Solved for each K{proven}. Parts are what links of a similarity above 1/100 leave, of at least 5 % of "
+            "the points; larger dots where they persist over more thresholds."
         )
-        at = int(np.argmin(np.abs(search.heights - LINKED)))
-        K, parts, clear = search.K_values, search.n_parts[:, at], search.persistence
+        K, parts, clear = path.K_values, path.n_components, path.persistence / MOST_PERSISTENCE
+    elif search is not None:
+        at = search.clearest
+        said = (
+            "Rough solutions, without bounds, which the automatic choice has made anyhow. Parts are peaks of density "
+            f"that stand out by {search.prominences[at]:g} in its logarithm, of at least 2 % of the points; larger "
+            "dots where they agree better with those taken."
+        )
+        K, parts, clear = search.K_values, search.n_parts[:, at], search.agreement[:, at]
     else:
         return None
     return {
         "K": K.tolist(),
         "parts": parts.tolist(),
-        "clear": [finite(value) for value in clear],
+        "clear": [finite(value) for value in np.clip(clear, 0, 1)],
         "said": said,
     }

@@ -316,15 +316,15 @@
   function drawSearch() {
     const search = page.search;
     if (search === null) return;
-    const deep = css("--deep"), head = make("tr", {}, make("th", { scope: "col" }, "links above"), ...search.K.map(K => make("th", { scope: "col" }, `K = ${K}`)));
-    const rows = search.heights.map((height, t) => make("tr", {}, make("th", { scope: "row" }, (10 ** -height).toPrecision(1)), ...search.K.map((_, k) => {
+    const deep = css("--deep"), head = make("tr", {}, make("th", { scope: "col" }, "prominence"), ...search.K.map(K => make("th", { scope: "col" }, `K = ${K}`)));
+    const rows = search.prominences.map((prominence, t) => make("tr", {}, make("th", { scope: "row" }, prominence), ...search.K.map((_, k) => {
       const cell = make("td", {}, String(search.parts[k][t])), share = search.agreement[k][t];
       cell.style.background = `rgba(${deep},${(.75 * share).toFixed(2)})`;
-      if (share > .6) cell.style.color = css("--card");
+      if (share > .75) cell.style.color = css("--card");
       return cell;
     })));
     at("search").replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)), make("p", { class: "note" },
-      `Number of parts of the rough solutions that the automatic choice looked at, links above each threshold alone counting; the stronger the colour, the better they agree with what was taken.${search.evidence ? ` In all: ${search.evidence} (strength: for several parts rather than one; margin: for this number rather than another).` : ""}`));
+      `Number of parts that the automatic choice saw in rough solutions, for each K and for each prominence (how far a peak of density must stand out); the stronger the colour, the better they agree with what was taken. What was taken is the division for which most speaks over all of them.${search.evidence ? ` In all: ${search.evidence} (strength: for several parts rather than one; margin: for this number rather than another).` : ""}`));
   }
   function drawPath() {
     const path = page.path;
@@ -335,7 +335,7 @@
     const step = Math.max(1, Math.ceil(most / 6));
     for (let k = 0; k < most; k += step) figure.append(make("line", { x1: 34, x2: 508, y1: y(k), y2: y(k), stroke: css("--line") }), text(28, y(k) + 4, String(k), "end"));
     figure.append(make("polyline", { points: path.K.map((K, k) => `${x(K)},${y(path.parts[k])}`).join(" "), fill: "none", stroke: css("--faint"), "stroke-width": 2 }));
-    path.K.forEach((K, k) => figure.append(make("circle", { cx: x(K), cy: y(path.parts[k]), r: 3.5 + 3 * Math.min(path.clear[k] ?? 0, 1.6), fill: hue(0) }), text(x(K), 186, String(+K.toPrecision(3)), "middle")));
+    path.K.forEach((K, k) => figure.append(make("circle", { cx: x(K), cy: y(path.parts[k]), r: 3 + 5 * (path.clear[k] ?? 0), fill: hue(0) }), text(x(K), 186, String(+K.toPrecision(3)), "middle")));
     figure.append(text(508, 204, "K", "end"));
     at("path").replaceChildren(figure);
     at("path-said").textContent = path.said;

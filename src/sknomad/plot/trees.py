@@ -22,8 +22,8 @@ CLEAR, SMALLEST_NAMED = 0.2, 0.03
 MOST_LAYERS, LAYER_PIXELS = 8, 160
 
 
-# The table of the search beside the tree: its left edge and columns in widths of the tree, cells in decades.
-TABLE_FROM, COLUMN_WIDTH, CELL_HEIGHT = 1.1, 0.12, 0.5
+# The table of the search beside the tree: its left edge and columns in widths of the tree, its top in decades.
+TABLE_FROM, COLUMN_WIDTH, TABLE_TOP = 1.22, 0.12, 0.25
 
 
 @panel
@@ -31,9 +31,9 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
     """Which sets of points come together at which threshold: branches as wide as they have points.
 
     Downwards similarity falls, so that what hangs together by faint links joins last. A branch that is long is clear.
-    Where the number of parts was chosen automatically, a table beside it counts the parts at each ``K`` and threshold
-    looked at, the darker the better they agree with those taken, and the line below says what speaks for several parts
-    (the strength, positive for several) and for this number of them (the margin).
+    Where the number of parts was chosen automatically, a table beside it counts the parts at each ``K`` looked at and
+    each prominence, how far a peak of density must stand out; the darker, the better they agree with those taken. The
+    line below says what speaks for several parts (the strength, positive for several) and for this number (the margin).
 
     Parameters
     ----------
@@ -75,19 +75,23 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
 
 
 def _draw_search(ax: Axes, search: Any) -> None:
-    """The number of parts at every ``K`` and threshold, to the right of the tree and at its heights."""
+    """The number of parts at every ``K`` and prominence, to the right of the tree."""
     shade = colour_map(SEQUENTIAL[:-2])
     right = TABLE_FROM + COLUMN_WIDTH * len(search.K_values)
+    edges = np.linspace(TABLE_TOP, DEEPEST, len(search.prominences) + 1)
+    rows = (edges[1:] + edges[:-1]) / 2
     for column, K in enumerate(search.K_values):
         left = TABLE_FROM + COLUMN_WIDTH * column
-        for height, count, same in zip(search.heights, search.n_parts[column], search.agreement[column], strict=True):
-            low, share = max(height - CELL_HEIGHT / 2, 0.0), float(np.clip(same, 0, 1))
-            middle, top = left + COLUMN_WIDTH / 2, min(height + CELL_HEIGHT / 2, DEEPEST)
-            ax.fill_betweenx([low, top], left, left + 0.96 * COLUMN_WIDTH, color=shade(share), linewidth=0)
-            ax.text(middle, (low + top) / 2, f"{count}", ha="center", va="center", size=6.5,
-                    color="white" if share > 0.6 else INK)  # fmt: skip
+        for row, (count, same) in enumerate(zip(search.n_parts[column], search.agreement[column], strict=True)):
+            share = float(np.clip(same, 0, 1))
+            ax.fill_betweenx(edges[row : row + 2], left, left + 0.96 * COLUMN_WIDTH, color=shade(share), linewidth=0)
+            ax.text(left + COLUMN_WIDTH / 2, rows[row], f"{count}", ha="center", va="center", size=6.5,
+                    color="white" if share > 0.75 else INK)  # fmt: skip
         ax.text(left + COLUMN_WIDTH / 2, 0.0, f"{K:.3g}", ha="center", va="bottom", size=6.5, color=MUTED)
+    for row, prominence in zip(rows, search.prominences, strict=True):
+        ax.text(TABLE_FROM - 0.02, row, f"{prominence:g}", ha="right", va="center", size=6.5, color=MUTED)
     ax.text(TABLE_FROM, -0.3, "parts at K =", ha="left", va="bottom", size=6.5, color=MUTED)
+    ax.text(1.04, (TABLE_TOP + DEEPEST) / 2, "prominence", ha="center", va="center", size=6.5, color=MUTED, rotation=90)
     ax.set_xlim(-0.02, right + 0.02)
     ax.set_xlabel(described_evidence(search))
 
