@@ -193,7 +193,7 @@ def test_it_fits_any_screen_in_both_schemes(page, width, dark):
 
 @pytest.mark.parametrize("width", [390, 1440])
 def test_layers_and_the_search_are_shown(width, tmp_path):
-    model = MultiLayerNOMAD(tol=1e-1).fit(X)
+    model = MultiLayerNOMAD(tol=1e-1, allow_single_cluster=False).fit(X)
     report(model, X, tmp_path / "layers.html")
     with opened(tmp_path / "layers.html", width=width) as browser:
         assert len(browser.find_elements("css selector", "#layers canvas")) == len(model.layers_)
