@@ -16,6 +16,7 @@ from .given_table import read_given, remembered
 from .places import check_places, write_all
 from .progress_bar import SolveBar
 from .report import (
+    HINT_ON_ONE,
     agreement,
     described_agreement,
     described_work,
@@ -134,7 +135,10 @@ def describe(summary: dict[str, Any]) -> str:
     else:
         lines.append(f"layers        K = {', '.join(f'{K:g}' for K in summary['schedule'])}")
     gap = f"gap           {number(summary['gap'])}" + ("" if is_kmeans else ", the largest of the layers")
-    return "\n".join([*lines, f"{gap} (asked for {summary['tol']:g})", f"work          {described_work(summary)}"])
+    lines += [f"{gap} (asked for {summary['tol']:g})", f"work          {described_work(summary)}"]
+    if summary["n_clusters"] == 1 and summary.get("confidence") is not None:
+        lines.append(HINT_ON_ONE)
+    return "\n".join(lines)
 
 
 def _writers(

@@ -156,13 +156,23 @@ def _about_text(raw: RawTable, text: list[int]) -> str:
     """All columns of text with some of their cells, and the options that handle them."""
     described = [f"{raw.names[j]!r} ({_some_texts(raw.columns[j], raw.decimal)})" for j in text[:SHOWN_NAMES]]
     more = f" and {len(text) - SHOWN_NAMES} more" if len(text) > SHOWN_NAMES else ""
-    names = [raw.names[j] if raw.names[j] else str(j) for j in text]
-    as_labels = " ".join(f"--label-column {quoted(name)}" for name in names[:SHOWN_NAMES])
+    names = {j: raw.names[j] if raw.names[j] else str(j) for j in text}
+    naming = next((j for j in text if _names_rows(raw.columns[j])), None)
+    as_names = "" if naming is None else f"--index-column {quoted(names[naming])} for what names the rows, "
+    labels = [name for j, name in names.items() if j != naming][:SHOWN_NAMES]
+    as_labels = " ".join(f"--label-column {quoted(name)}" for name in labels)
+    for_labels = f"{as_labels} for those that are labels, " if labels else ""
     return (
         f"FILE must hold numbers, got text in the {'column' if len(text) == 1 else 'columns'} "
-        f"{', '.join(described)}{more}. Pass {as_labels} for those that are labels, or "
-        f"--drop {quoted(','.join(names[:SHOWN_NAMES]))} to leave them out."
+        f"{', '.join(described)}{more}. Pass {as_names}{for_labels}or "
+        f"--drop {quoted(','.join([*names.values()][:SHOWN_NAMES]))} to leave them out."
     )
+
+
+def _names_rows(column: Column) -> bool:
+    """Whether a column of text has something in every row, and nothing twice."""
+    cells = [str(cell).strip() for cell in column]
+    return len(cells) > 2 and all(cells) and len(set(cells)) == len(cells)
 
 
 def _some_texts(column: Column, decimal: str) -> str:

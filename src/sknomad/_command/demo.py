@@ -16,6 +16,7 @@ from .table import Table
 # What only `fit` asks for.
 ASKED_BY_FIT = {
     "K": 64.0,
+    "several": False,
     "metric": "euclidean",
     "solver": "auto",
     "save": None,

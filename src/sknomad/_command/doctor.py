@@ -19,7 +19,7 @@ EXTRAS = {
     "cvxpy": ("reference", "other solvers"),
     "clarabel": ("reference", "other solvers"),
     "scs": ("reference", "other solvers"),
-    "jinja2": ("report", "pages to read"),
+    "jinja2": ("report", "the page of sknomad reproduce"),
     "pooch": ("data", "downloads of data sets"),
     "pillow": ("data", "images"),
     "pyarrow": ("files", "Parquet files"),

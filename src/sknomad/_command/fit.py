@@ -23,6 +23,8 @@ EXIT_CODES = {Status.CERTIFIED: DONE, Status.INTERRUPTED: INTERRUPTED}
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    if options.several and options.K != "auto":
+        raise ValueError(f"--several must go with an automatic K, got -K {options.K:g}. Leave out one of them.")
     check_places(options)
     with limited(options):
         table = read_given(options)
@@ -36,6 +38,7 @@ def fitted(options: argparse.Namespace, X: NDArray[np.number]) -> tuple[NOMAD, S
     with SolveBar(quiet=options.quiet, n_solves=1) as bar:
         model = NOMAD(
             options.K,
+            allow_single_cluster=not options.several,
             metric=options.metric,
             solver=options.solver,
             tol=options.tol,

@@ -49,6 +49,10 @@ def _add_save(command: argparse.ArgumentParser) -> None:
     command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
 
 
+def _add_several(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--several", action="store_true", help="it is known that there is more than one part")
+
+
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--report", type=Path, metavar="HTML", help="file for a page about the result, to open or mail"
@@ -69,6 +73,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-K", default="auto", type=_number_or_auto, help="about n/K neighbours per point (default: auto)"
     )
+    _add_several(command)
     _add_solving(command, "summary, points, affinity and picture")
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     _add_report(command)
@@ -88,7 +93,7 @@ def _cluster(command: argparse.ArgumentParser) -> None:
         choices=("manifolds", "kmeans"),
         help="sieve manifolds of any shape, or k-means with a proof (default: manifolds)",
     )
-    command.add_argument("--several", action="store_true", help="it is known that there is more than one cluster")
+    _add_several(command)
     command.add_argument("--cuts", action="store_true", help="with --method kmeans: close what the relaxation leaves")
     _add_solving(command, "summary and labels")
     command.add_argument(

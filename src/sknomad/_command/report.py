@@ -19,6 +19,11 @@ from .progress_bar import SolveBar
 from .table import Table
 from .tables import csv_text
 
+# One part is the cautious answer, and may not be what was hoped for.
+HINT_ON_ONE = (
+    "hint          no division is clear: --columns chooses what counts, --standardize how, --several rules out one"
+)
+
 
 class Summary(TypedDict):
     """What a fit found and proved, ready for JSON; unknown numbers are None."""
@@ -89,6 +94,8 @@ def describe(summary: Summary) -> str:
     ]
     if "confidence" in summary:
         lines[1] += f", confidence {summary['confidence']:.2f}"
+        if summary["n_manifolds"] == 1:
+            lines.append(HINT_ON_ONE)
     return "\n".join(lines)
 
 
