@@ -49,6 +49,10 @@ def _add_save(command: argparse.ArgumentParser) -> None:
     command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
 
 
+def _add_checkpoint(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--checkpoint", type=Path, metavar="FILE", help=what)
+
+
 def _add_several(command: argparse.ArgumentParser) -> None:
     command.add_argument("--several", action="store_true", help="it is known that there is more than one part")
 
@@ -77,9 +81,7 @@ def _fit(command: argparse.ArgumentParser) -> None:
     _add_solving(command, "summary, points, affinity and picture")
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     _add_report(command)
-    command.add_argument(
-        "--checkpoint", type=Path, metavar="FILE", help="file that keeps a long run: the same command goes on from it"
-    )
+    _add_checkpoint(command, "file that keeps a long run: the same command goes on from it")
     add_limits(command)
     add_voice(command)
 
@@ -136,6 +138,7 @@ def _path(command: argparse.ArgumentParser) -> None:
     add_solver(command)
     add_proof(command)
     add_out(command, "the table and its picture")
+    _add_checkpoint(command, "files that keep a long run, one for each K: the same command goes on from them")
     add_limits(command)
     add_voice(command)
 
