@@ -91,6 +91,9 @@ class _Growing:
         if len(self.members[a]) < len(self.members[b]):
             a, b = b, a
         one, other = self.branch[a], self.branch[b]
+        if other is None and math.isinf(height):  # nothing joins a few points that are apart: they are in no branch
+            self.root_of[b] = a
+            return
         if one is not None and other is not None and height > TOGETHER:
             for ended, of in ((one, a), (other, b)):
                 self.ends[ended], self.points[ended] = height, list(self.members[of])

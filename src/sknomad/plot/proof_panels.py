@@ -88,6 +88,7 @@ def certificate(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.set(yticks=[], xlabel=r"$\langle D, Q \rangle$", ylim=(-1, 1.4))
         ax.spines["left"].set_visible(False)
         if not np.isfinite([proof.lower, proof.upper]).all():
+            ax.set(xticks=[], xlabel="", frame_on=False)
             ax.set_title("Nothing is proven: a bound is not known")
             return ax
         width = proof.upper - proof.lower
@@ -128,9 +129,11 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.plot(np.arange(1, len(values) + 1), values, "o-", color=PALETTE[0], markersize=3, linewidth=0.8)
         if count:
             ax.axvline(count + 0.5, color=MUTED, linewidth=0.8, linestyle=":", zorder=0)
-            ax.annotate(counted(count, word_for(model)), (count + 0.5, 0.03), (4, 0),
-                        xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom", color=MUTED,
-                        size=7.5)  # fmt: skip
+            text = ax.annotate(counted(count, word_for(model)), (count + 0.5, 0.03), (4, 0),
+                               xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom",
+                               color=MUTED, size=7.5)  # fmt: skip
+            # Small eigenvalues may lie where it is written.
+            text.set_path_effects([matplotlib_module(".patheffects").withStroke(linewidth=3, foreground="white")])
         ax.set(xlabel="eigenvalue", ylabel="size", ylim=(0, 1.05))
         ax.set_title("Spectrum of $Q$")
     return ax

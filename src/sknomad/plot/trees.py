@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Decades of similarity shown; what joins only beyond them is apart.
 DEEPEST = 4.0
 # Branches of at least so many decades, and this share of the points, have their size above them.
-CLEAR, SMALLEST_NAMED = 0.2, 0.03
+CLEAR, SMALLEST_NAMED = 0.2, 0.06
 # Layers drawn side by side, and pixels of each.
 MOST_LAYERS, LAYER_PIXELS = 8, 160
 
