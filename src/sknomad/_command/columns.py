@@ -157,7 +157,7 @@ def _about_text(raw: RawTable, text: list[int]) -> str:
     described = [f"{raw.names[j]!r} ({_some_texts(raw.columns[j], raw.decimal)})" for j in text[:SHOWN_NAMES]]
     more = f" and {len(text) - SHOWN_NAMES} more" if len(text) > SHOWN_NAMES else ""
     names = {j: raw.names[j] if raw.names[j] else str(j) for j in text}
-    naming = next((j for j in text if _names_rows(raw.columns[j])), None)
+    naming = next((j for j in text if _names_rows(raw.columns[j], raw.decimal)), None)
     as_names = "" if naming is None else f"--index-column {quoted(names[naming])} for what names the rows, "
     labels = [name for j, name in names.items() if j != naming][:SHOWN_NAMES]
     as_labels = " ".join(f"--label-column {quoted(name)}" for name in labels)
@@ -169,10 +169,10 @@ def _about_text(raw: RawTable, text: list[int]) -> str:
     )
 
 
-def _names_rows(column: Column) -> bool:
-    """Whether a column of text has something in every row, and nothing twice."""
+def _names_rows(column: Column, decimal: str) -> bool:
+    """Whether a column has a text in every row, and none twice."""
     cells = [str(cell).strip() for cell in column]
-    return len(cells) > 2 and all(cells) and len(set(cells)) == len(cells)
+    return len(cells) > 2 and len(set(cells)) == len(cells) and all(is_text([cell], decimal) for cell in cells)
 
 
 def _some_texts(column: Column, decimal: str) -> str:
