@@ -2,6 +2,8 @@
 
 import os
 import platform
+import tomllib
+from pathlib import Path
 
 import numpy as np
 import scipy
@@ -22,9 +24,17 @@ def facts(device="cpu"):
 
         machine["gpu"], machine["torch"] = torch.cuda.get_device_name(), torch.__version__
     versions = {
-        "sknomad": sknomad.__version__,
+        "sknomad": version(),
         "numpy": np.__version__,
         "scipy": scipy.__version__,
         "python": platform.python_version(),
     }
     return {"machine": machine, "versions": versions}
+
+
+def version():
+    """That of the library as installed or, of a source tree on the path, as declared."""
+    if sknomad.__version__ != "unknown":
+        return sknomad.__version__
+    project = Path(__file__).parent.parent / "pyproject.toml"
+    return tomllib.loads(project.read_text(encoding="utf-8"))["project"]["version"]

@@ -1,9 +1,10 @@
-"""Does the map keep neighbours? `map_` beside UMAP, t-SNE and PCA, on images.
+"""Does the map keep neighbours? `map_` beside UMAP, t-SNE and PCA, on images and single cells.
 
     python benchmarks/maps.py --out benchmarks/results/maps.json
 
 Every row: trustworthiness (neighbours on the map are neighbours in the data) and continuity (the other way round), ten
-neighbours. COIL-20 is read from $SKNOMAD_DATA and left out without it; UMAP is left out where it is not installed.
+neighbours. COIL-20 is read from $SKNOMAD_DATA and left out without it; UMAP and the cells, which come with scanpy, are
+left out where these are not installed.
 """
 
 import argparse
@@ -33,11 +34,16 @@ def data_sets(n):
     if "SKNOMAD_DATA" in os.environ:
         X = np.asarray(fetch_coil20().data, dtype=np.float64)
         yield "COIL-20", X[np.linspace(0, len(X) - 1, n).astype(int)]
+    if find_spec("scanpy"):
+        from scanpy.datasets import pbmc68k_reduced
+
+        yield "blood cells", np.asarray(pbmc68k_reduced().obsm["X_pca"], dtype=np.float64)
 
 
 def methods(n):
     """Functions from data to points in the plane, by name."""
-    yield "NOMAD, map_", lambda X: NOMAD(K=n / 12, tol=1e-2).fit(X).map_
+    yield "NOMAD(), map_", lambda X: NOMAD(tol=1e-2).fit(X).map_
+    yield "NOMAD(K=n/12), map_", lambda X: NOMAD(K=n / 12, tol=1e-2).fit(X).map_
     if find_spec("umap"):
         from umap import UMAP
 

@@ -51,7 +51,7 @@ def maps():
 def panels():
     """The other panels, of six clouds."""
     X, truth = datasets.blobs(300, random_state=0)
-    model = NOMAD(K=18).fit(X)
+    model = NOMAD().fit(X)
     with plot.style():
         figure = Figure(figsize=(11, 6), layout="constrained")
         axes = figure.subplots(2, 3).ravel()
@@ -75,8 +75,8 @@ def page():
     X, images, truth = digits.data[:500], digits.images[:500], digits.target[:500]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "report.html"
-        report(NOMAD(K=40, tol=1e-2).fit(X), X, path, images, [f"image {i}" for i in range(500)], labels=truth)
-        options = ["--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,1500"]
+        report(NOMAD(tol=1e-2).fit(X), X, path, images, [f"image {i}" for i in range(500)], labels=truth)
+        options = ["--headless=new", "--no-sandbox", "--hide-scrollbars", "--window-size=1280,1900"]
         target = f"--screenshot={IMAGES / 'report.png'}"
         subprocess.run([chromium, *options, target, path.as_uri()], check=True, capture_output=True)
 

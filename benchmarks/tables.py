@@ -22,7 +22,7 @@ from part_tables import markdown
 from rings import table_rows as rings_table
 from suite import table as suite_table
 from timing import table as timing_table
-from unrolling_tables import map_quality, unrolling
+from unrolling_tables import cells, map_quality, unrolling
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "benchmarks" / "results"
@@ -40,6 +40,7 @@ PAGES = [
             "pictures",
             "landmarks",
             "online",
+            "single_cells",
         )
     ),
 ]
@@ -161,6 +162,7 @@ TABLES = {
     "accuracy": accuracy,
     "unrolling": lambda: unrolling(rows_of("unrolling")),
     "map-quality": lambda: map_quality(rows_of("maps")),
+    "cells": lambda: cells(rows_of("cells")),
     "timing": lambda: timing_table(rows_of("cpu_timing")),
     "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),

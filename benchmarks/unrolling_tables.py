@@ -32,3 +32,15 @@ def map_quality(rows):
             for row in rows
         ],
     )
+
+
+def cells(rows):
+    """Clusters of single cells by every method."""
+    head = ["method", "told", "clusters", "cells in none", "adjusted Rand index"]
+    return markdown(
+        head,
+        [
+            [row["method"], row["told"], row["clusters"], f"{100 * row['in_none']:.0f} %", f"{row['ari']:.2f}"]
+            for row in rows
+        ],
+    )

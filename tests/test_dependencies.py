@@ -15,8 +15,8 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["
 SOURCES = sorted((ROOT / "src").rglob("*.py"))
 # Distributions whose module has another name.
 MODULES = {"scikit-learn": "sklearn", "pillow": "PIL", "umap-learn": "umap"}
-# Declared though nothing here imports them: CVXPY loads two by name; psutil waits for `_numerics.memory`.
-LOADED_BY_OTHERS = {"clarabel", "scs"}
+# Declared though nothing here imports them: CVXPY loads two by name; scanpy draws what `sknomad.sc` writes.
+LOADED_BY_OTHERS = {"clarabel", "scs", "scanpy"}
 # Names that type checkers alone import; mypy brings them.
 FOR_TYPE_CHECKERS = {"typing_extensions"}
 # Extras for those who work on this library; nothing in it may need them.

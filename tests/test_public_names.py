@@ -42,7 +42,7 @@ PUBLIC = {
         CYCLIC DIVERGING FAINT INK MUTED PALETTE SEQUENTIAL affinity bounds certificate colour_map convergence
         embedding layers map overview path point_colours scatter_data spectrum style tree
     """,
-    "sknomad.sc": "nomad",
+    "sknomad.sc": "cluster nomad",
     "sknomad.reproduce": "Claim EXPERIMENTS Experiment Outcome Record Verdict load run_experiments",
     "sknomad.cli": "main",
 }

@@ -13,7 +13,8 @@ from ._certificate.certify import certify
 from ._certificate.iterate import Iterate
 from ._certificate.lower import repair
 from ._certificate.upper import upper_bound
-from ._estimators.multilayer import Layer, MultiLayerNOMAD
+from ._estimators.layers import Layer
+from ._estimators.multilayer import MultiLayerNOMAD
 from ._estimators.nomad import NOMAD
 from ._estimators.online import OnlineNOMAD
 from ._files.archive import FormatError

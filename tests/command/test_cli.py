@@ -139,7 +139,7 @@ def test_failure_while_writing_leaves_nothing(capsys, rings, tmp_path, monkeypat
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_report, "_write_points", no_space)
+    monkeypatch.setattr(_report, "points_of", no_space)
     out = tmp_path / "out"
     code, _, err = run(capsys, "fit", rings, "-K", 16, "--label-column", "ring", "--out", out)
     assert code == 1
@@ -250,7 +250,7 @@ def test_a_result_that_cannot_be_written_is_still_shown(capsys, rings, tmp_path,
     def no_space(*_):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(_report, "_write_points", no_space)
+    monkeypatch.setattr(_report, "points_of", no_space)
     model = tmp_path / "model"
     arguments = ["fit", rings, "-K", 16, "--label-column", "ring", "--out", tmp_path / "out", "--save", model]
     code, text, err = run(capsys, *arguments)

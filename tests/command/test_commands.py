@@ -50,7 +50,7 @@ def test_cluster_finds_the_number(capsys, tmp_path):
     assert "clusters      2 (points: 50, 50), confidence" in text
     assert "in the search for K" in text
     found = columns_of(out / "points.csv")
-    assert set(found) == {"row", "cluster", "embedding_1", "embedding_2"}
+    assert set(found) == {"row", "cluster", "order", "embedding_1", "embedding_2", "map_x", "map_y"}
     assert len(set(zip(found["cluster"], columns_of(rings)["ring"], strict=True))) == 2
     assert json.loads((out / "summary.json").read_text())["n_clusters"] == 2
 

@@ -13,8 +13,8 @@ from sknomad._command import places, report
 from sknomad.datasets import two_rings
 
 OUTPUTS = {
-    "fit": ["-K", 8, "--out", "result", "--tol", 0.1],
-    "cluster": ["--out", "result", "--tol", 0.1],
+    "fit": ["-K", 8, "--out", "result", "--report", "result.html", "--tol", 0.1],
+    "cluster": ["--out", "result", "--report", "result.html", "--tol", 0.1],
     "path": ["-K", 4, 8, "--out", "result", "--tol", 0.1],
     "certify": ["--label-column", 0, "-k", 30, "--certificate", "result.cert", "--tol", 1],
 }
@@ -70,7 +70,7 @@ def test_interrupt_while_writing(capsys, folder, monkeypatch, command):
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    for name in ("_write_points", "write_text"):
+    for name in ("points_of", "write_text"):
         monkeypatch.setattr(report, name, interrupt)
     monkeypatch.setattr(f"sknomad._command.{command}.write_text", interrupt, raising=False)
     code, _, err = run(capsys, command, "X.npy", *OUTPUTS[command])

@@ -308,3 +308,13 @@ def test_missing_extra_is_named(tmp_path, monkeypatch, name, package):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(ImportError, match=rf"{package}: pip install 'sknomad\[files\]'"):
         read(written(tmp_path, b"anything", name))
+
+
+def test_percent_signs_are_left_out_of_columns_of_shares(tmp_path):
+    (tmp_path / "shares.csv").write_text("x,share,mixed\n1,80%,5%\n2,7.5 %,6\n3,,7\n4,%,8\n")
+    with pytest.raises(TableError, match=r"'share' \(80%, 7\.5 %, %\), 'mixed'"):
+        read_table(tmp_path / "shares.csv", TableChoices())
+    (tmp_path / "shares.csv").write_text("x,share\n1,80%\n2,7.5 %\n3,1%\n")
+    table = read_table(tmp_path / "shares.csv", TableChoices(index_column="none"))
+    assert table.X[:, 1].tolist() == [80.0, 7.5, 1.0]
+    assert "the percent signs of 'share' are left out" in table.notes

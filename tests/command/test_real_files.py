@@ -93,3 +93,28 @@ def test_what_to_do_is_said_at_once(capsys, tmp_path):
     assert code == 0
     assert "adjusted Rand index 1.000 with ring" in out
     assert "with lab" in out
+
+
+def test_a_column_of_names_is_told_from_labels(capsys, tmp_path):
+    names = [f"P-{i:04d}" for i in range(40)]
+    (tmp_path / "rings.csv").write_text(text({"patient": names, **LABELLED}))
+    code, _, err = run(capsys, "fit", tmp_path / "rings.csv", "-K", 12)
+    assert code == 1
+    assert "Pass --index-column patient for what names the rows, --label-column ring for those" in err
+    options = ["--index-column", "patient", "--label-column", "ring", "--out", tmp_path / "out"]
+    assert run(capsys, "fit", tmp_path / "rings.csv", "-K", 12, *options)[0] == 0
+    assert (tmp_path / "out" / "points.csv").read_text().splitlines()[1].startswith("0,P-0000,0,")
+
+
+def test_one_part_is_followed_by_what_else_to_try(capsys, tmp_path):
+    cloud = np.random.default_rng(0).standard_normal((60, 2))
+    np.savetxt(tmp_path / "cloud.csv", cloud, delimiter=",", header="x,y", comments="")
+    for command in ("fit", "cluster"):
+        code, out, _ = run(capsys, command, tmp_path / "cloud.csv", "--tol", 0.1)
+        assert code == 0
+        assert "hint          no division is clear" in out
+        code, out, _ = run(capsys, command, tmp_path / "cloud.csv", "--tol", 0.1, "--several", "--json")
+        assert json.loads(out)["n_manifolds" if command == "fit" else "n_clusters"] > 1
+    code, _, err = run(capsys, "fit", tmp_path / "cloud.csv", "-K", 5, "--several")
+    assert code == 1
+    assert "--several must go with an automatic K, got -K 5" in err

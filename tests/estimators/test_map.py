@@ -6,7 +6,7 @@ from scipy.spatial import procrustes
 from scipy.stats import spearmanr
 from sklearn.datasets import make_s_curve
 
-from sknomad import NOMAD, datasets, load
+from sknomad import NOMAD, MultiLayerNOMAD, datasets, load
 from sknomad.solvers import SoftAssignment
 
 
@@ -81,3 +81,45 @@ def test_the_map_survives_a_file(spirals, tmp_path):
 def test_other_coordinates_are_refused():
     with pytest.raises(ValueError, match="coordinates must be one of 'isometric', 'spectral', got 'flat'"):
         NOMAD(coordinates="flat").fit([[0.0], [1.0], [2.0]])
+
+
+@pytest.fixture(scope="module")
+def clusters():
+    X, truth = datasets.two_rings(80, noise=0.02, random_state=0)
+    return X, truth, MultiLayerNOMAD([16, 8, 4, 2]).fit(X)
+
+
+def test_clusters_of_layers_are_on_a_map_too(clusters):
+    X, _, model = clusters
+    boxes = [
+        (model.map_[mine].min(axis=0), model.map_[mine].max(axis=0))
+        for mine in (model.labels_ == 0, model.labels_ == 1)
+    ]
+    assert np.any((boxes[0][0] > boxes[1][1]) | (boxes[1][0] > boxes[0][1]))
+    np.testing.assert_allclose(model.transform_to_map(X), model.map_, atol=1e-9)
+    assert model.is_closed_.tolist() == [True, True]
+    for label in (0, 1):
+        mine = model.labels_ == label
+        angle = np.sort(np.arctan2(*(model.map_[mine] - model.map_[mine].mean(axis=0)).T))
+        assert np.diff(angle, append=angle[0] + 2 * np.pi).max() < 0.5  # a ring stays one
+        assert sorted(model.order_[mine]) == pytest.approx(np.arange(40) / 40)
+
+
+def test_layers_answer_what_plots_ask(clusters, tmp_path):
+    _, _, model = clusters
+    Q = model.layers_[0].Q
+    np.testing.assert_allclose(model.mean_affinity(np.arange(80) % 80), Q, atol=1e-12)
+    tree = model.division_tree()
+    assert {0, 1} <= set(tree.labels[tree.ends >= 1].tolist())
+    model.save(tmp_path / "model")
+    again = load(tmp_path / "model")
+    np.testing.assert_array_equal(again.map_, model.map_)
+    np.testing.assert_array_equal(again.division_tree().ends, tree.ends)
+
+
+def test_outliers_of_layers_have_no_position():
+    X = np.vstack([datasets.two_rings(60)[0], [[4.0, 4.0]]])
+    model = MultiLayerNOMAD([12, 6, 3], n_clusters=2, outlier_threshold=0.5).fit(X)
+    assert model.labels_[-1] == -1
+    assert np.isnan(model.order_[-1])
+    assert np.isfinite(model.map_).all()

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
-from sknomad import NOMAD, sc
+from sknomad import NOMAD, MultiLayerNOMAD, sc
 
 anndata = pytest.importorskip("anndata")
 
@@ -50,6 +50,24 @@ def test_writes_what_the_estimator_finds(annotated):
     assert summary["certificate"]["lower"] == model.certificate_.lower
 
 
+def test_clusters_are_written_the_same_way(tmp_path):
+    adata = digits(100)
+    assert sc.cluster(adata, 4, n_pcs=10, schedule=[12, 6, 4], tol=1e-2) is None
+    model = MultiLayerNOMAD([12, 6, 4], n_clusters=4, tol=1e-2).fit(adata.obsm["X_pca"][:, :10])
+    assert adata.obs["nomad_cluster"].astype(int).tolist() == model.labels_.tolist()
+    np.testing.assert_array_equal(adata.obsm["X_nomad_cluster_map"], model.map_)
+    np.testing.assert_array_equal(adata.obs["nomad_cluster_outlier"], model.outlier_scores_)
+    affinity, Q = adata.obsp["nomad_cluster_affinity"], model.layers_[0].Q
+    assert affinity.min() >= 0
+    assert abs(affinity - Q).max() <= 0.01 * Q.max()
+    adata.write_h5ad(tmp_path / "digits.h5ad")
+    read = anndata.read_h5ad(tmp_path / "digits.h5ad").uns["nomad_cluster"]
+    assert read["layers_K"].tolist() == model.schedule_
+    assert (read["layers_gap"] <= 1e-2).all()
+    assert read["params"]["n_clusters"] == 4
+    assert read["params"]["n_pcs"] == 10
+
+
 def test_categories_are_in_numerical_order():
     labels = np.array([0, 10, 2, -1, 2])
     categories = sc._categories(labels)
@@ -84,6 +102,8 @@ def test_copy_key_and_representation():
     [
         ({"use_rep": "X_umap"}, ValueError, r"use_rep must be .*'X_pca'.* got 'X_umap'"),
         ({"key_added": ""}, ValueError, "key_added must be"),
+        ({"n_pcs": 21}, ValueError, "n_pcs must be a whole number from 1 to 20, the columns there are, got 21"),
+        ({"n_pcs": 2.5}, ValueError, "n_pcs must be a whole number"),
         ({"K": 1000}, ValueError, "K must be a real number"),
     ],
 )

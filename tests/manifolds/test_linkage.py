@@ -10,6 +10,7 @@ from scipy.spatial.distance import squareform
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import SoftPoint
+from sknomad._manifolds.division_tree import division_tree
 from sknomad._manifolds.linkage import CEILING, TOGETHER, linkage_tree, similarities, smallest_part
 from sknomad._points.forms import DensePoint
 
@@ -130,3 +131,12 @@ def test_soft_assignments_give_the_same_tree_as_their_matrix():
 @pytest.mark.parametrize(("n", "size"), [(2, 1), (4, 2), (20, 2), (100, 5), (101, 6)])
 def test_smallest_part(n, size):
     assert smallest_part(n) == size
+
+
+def test_points_that_nothing_joins_are_in_no_branch():
+    pairs = np.kron(np.eye(20), np.full((2, 2), 0.5))
+    block = np.full((10, 10), 0.1)
+    Q = np.block([[block, np.zeros((10, 40))], [np.zeros((40, 10)), pairs]])
+    found = division_tree(linkage_tree(DensePoint(Q)), np.r_[np.zeros(10, dtype=int), np.full(40, -1)])
+    assert found.sizes.tolist() == [10]
+    assert found.labels.tolist() == [0]

@@ -95,3 +95,25 @@ def test_bad_values_are_named(values, error):
 def test_bad_metric_is_named():
     with pytest.raises(ValueError, match="metric must be one of"):
         nomad_path(datasets.ring(20)[0], [3], metric="cosine")
+
+
+def test_a_path_cut_short_goes_on_where_it_was(tmp_path):
+    X, _ = datasets.two_rings(60)
+    steps = []
+
+    def until(progress):
+        steps.append(progress)
+        if len(steps) == 30:
+            raise KeyboardInterrupt
+        return False
+
+    file, options = tmp_path / "run.ckpt", {"tol": 1e-4, "solver": "admm"}
+    with pytest.raises(KeyboardInterrupt):
+        nomad_path(X, [4, 12], callback=until, checkpoint=file, **options)
+    assert [path.name for path in tmp_path.iterdir()] == ["run.ckpt-K4"]
+    seen = []
+    path = nomad_path(X, [4, 12], callback=seen.append, checkpoint=file, **options)
+    assert seen[0].iteration > 30
+    assert path.largest_gap <= 1e-4
+    again = nomad_path(X, [4, 12], checkpoint=file, **options)
+    np.testing.assert_allclose(again.lower, path.lower, rtol=1e-4)

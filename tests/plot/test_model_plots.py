@@ -73,8 +73,9 @@ def test_wrong_arguments_are_refused_by_a_sentence(call, message, model):
 def test_models_of_another_kind_are_refused(model, layered):
     with pytest.raises(TypeError, match="model must be a fitted MultiLayerNOMAD, which has layers_; got NOMAD"):
         plot.layers(model)
-    with pytest.raises(TypeError, match="model must be a fitted NOMAD, which has map_; got MultiLayerNOMAD"):
-        plot.map(layered)
+    for of_one_program in (plot.bounds, plot.certificate):
+        with pytest.raises(TypeError, match=r"model must be a fitted NOMAD, which has \w+; got MultiLayerNOMAD"):
+            of_one_program(layered)
     with pytest.raises(TypeError, match=r"path must be a NOMADPath, got NOMAD\. Pass nomad_path"):
         plot.path(model)
     with pytest.raises(TypeError, match=r"overview must get a fitted model, or the arrays"):
@@ -163,6 +164,45 @@ def test_overview_of_a_model_has_six_panels_and_no_text_over_another(model):
     figure.set_dpi(60)
     assert len(drawn_texts(figure)) > 8
     assert len(plot.overview(model).axes[0].collections) == 0
+
+
+@pytest.mark.parametrize("name", ["map", "embedding", "affinity", "spectrum", "tree", "layers"])
+def test_clusters_of_layers_are_drawn_too(name, layered):
+    ax = getattr(plot, name)(layered)
+    assert ax.has_data()
+    FigureCanvasAgg(ax.figure).draw()
+
+
+def test_pictures_of_layers_are_of_the_first_one(layered):
+    Q = layered.layers_[0].Q
+    np.testing.assert_allclose(plot.spectrum(layered).lines[1].get_ydata(), np.linalg.eigvalsh(Q)[::-1][:60], atol=1e-9)
+    order = np.lexsort((layered.order_, layered.labels_))
+    np.testing.assert_allclose(np.asarray(plot.affinity(layered).images[0].get_array()), Q[np.ix_(order, order)])
+    figure = plot.overview(layered, X, TRUTH)
+    assert figure.texts[0].get_text() == "2 clusters in 80 points"
+    assert "most frequent in their cluster" in " ".join(figure.texts[1].get_text().split())
+
+
+def test_the_spectrum_of_many_points_is_that_of_all_eigenvalues(rng):
+    root = rng.standard_normal((1200, 80)) / np.sqrt(1200)
+    Q = root @ root.T / 3
+    values = plot.spectrum(Q).lines[1].get_ydata()
+    np.testing.assert_allclose(values, np.linalg.eigvalsh(Q)[::-1][:60], atol=1e-9)
+
+
+def test_the_tree_of_an_automatic_choice_counts_parts_over_K_and_thresholds():
+    model = NOMAD(tol=1e-1).fit(X)
+    search = model.search_
+    assert search.n_parts.shape == (4, len(search.prominences)) == search.agreement.shape
+    assert (search.agreement[search.n_parts == 1] == 0).all()  # two rings are not one
+    assert search.agreement.max() == 1
+    ax = plot.tree(model)
+    written = [text.get_text() for text in ax.texts]
+    for K, counts in zip(search.K_values, search.n_parts, strict=True):
+        at = written.index(f"{K:.3g}")
+        assert written[at - len(counts) : at] == [str(count) for count in counts]
+    assert ax.get_xlabel().startswith("strength +")
+    assert "parts at K =" not in [text.get_text() for text in plot.tree(NOMAD(K=8, tol=1e-1).fit(X)).texts]
 
 
 def test_a_single_manifold_and_points_in_none_are_drawn():

@@ -124,3 +124,10 @@ def test_titles_lie_level_and_clear_of_the_strips(solved):
     for box in top:
         assert not any(box.overlaps(strip.get_window_extent()) for strip in strips)
     assert np.ptp([box.y1 for box in top]) < 0.03 * figure.dpi
+
+
+def test_keywords_of_the_first_release_still_work(solved):
+    with pytest.warns(DeprecationWarning, match=r"overview\(X=\.\.\., Q=\.\.\.\) is now"):
+        old = plot.overview(X=solved.X, Q=solved.Q, labels=solved.labels, embedding=solved.embedding)
+    new = overview_of(solved, text="")
+    assert [ax.get_title(loc="left") for ax in old.axes] == [ax.get_title(loc="left") for ax in new.axes]

@@ -289,3 +289,12 @@ def test_problem_wants_a_gram():
 def test_repr_names_size_and_form():
     assert repr(Gram.from_data([[0.0], [2.0]])) == "Gram(n=2, trace=2, factored)"
     assert "dense" in repr(Gram.from_kernel(np.eye(2)))
+
+
+def test_the_name_that_the_fixed_vector_had_before_warns():
+    points = [[0.0], [1.0], [3.0]]
+    with pytest.warns(DeprecationWarning, match=r"KMeansSDP\.direction is now KMeansSDP\.fixed"):
+        assert KMeansSDP(Gram.from_data(points), 2).direction is None
+    weighted = KMeansSDP(Gram.from_data(points, weights=[1.0, 1.0, 2.0]), 2)
+    with pytest.warns(DeprecationWarning, match="is now"):
+        np.testing.assert_allclose(weighted.direction, np.sqrt([0.25, 0.25, 0.5]))

@@ -12,8 +12,8 @@ import pytest
 import scipy.sparse as sp
 from PIL import Image
 
-from sknomad import NOMAD, datasets, report
-from sknomad._report.contents import percent, verdict
+from sknomad import NOMAD, MultiLayerNOMAD, datasets, nomad_path, report
+from sknomad._report.proof import percent, verdict
 from sknomad._report.thumbnails import sprite_sheet
 
 X, TRUTH = datasets.two_rings(60)
@@ -147,7 +147,7 @@ def test_numbers_of_any_size_reach_the_page(scale, tmp_path):
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda m, p: report("model", X, p), TypeError, "model must be a fitted NOMAD, got str"),
+        (lambda m, p: report("model", X, p), TypeError, "model must be a fitted NOMAD or MultiLayerNOMAD, got str"),
         (lambda m, p: report(m, X[:5], p), ValueError, r"X must hold the 60 points.*got shape \(5, 2\)"),
         (
             lambda m, p: report(m, X, p, names=["a"]),
@@ -160,12 +160,51 @@ def test_numbers_of_any_size_reach_the_page(scale, tmp_path):
         (lambda m, p: report(m, X, p, np.ones((60, 4))), ValueError, r"images must have shape \(60, height, width\)"),
         (lambda m, p: report(m, X, p, np.full((60, 4, 4), np.nan)), ValueError, "images must hold finite numbers"),
         (lambda m, p: report(NOMAD(), X, p), ValueError, "not fitted yet"),
+        (lambda m, p: report(m, X, p, K_path=[4, 8]), TypeError, "K_path must be a NOMADPath, got list"),
+        (
+            lambda m, p: report(m, X, p, K_path=nomad_path(X[:20], [3], tol=0.1)),
+            ValueError,
+            "K_path must be of the 60 points of the model, got one of 20",
+        ),
     ],
 )
 def test_wrong_arguments_are_refused_and_nothing_is_written(call, error, message, model, tmp_path):
     with pytest.raises(error, match=message):
         call(model, tmp_path / "report.html")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_layers_have_a_page_of_their_own_words(tmp_path):
+    model = MultiLayerNOMAD([12, 4, 2], tol=1e-2).fit(X)
+    page = contents(written(tmp_path, model, X))
+    assert page["word"] == "cluster"
+    gap = max(layer.certificate.gap for layer in model.layers_)
+    said = float(re.search(r"every layer proven within ([\d.]+) %", page["verdict"])[1]) / 100
+    assert gap <= said <= 1.2 * gap
+    assert [layer["said"].split(",")[0] for layer in page["layers"]] == ["K = 12", "K = 4", "K = 2"]
+    order = np.lexsort((model.order_, model.labels_))
+    last = model.layers_[-1].Q[np.ix_(order, order)]
+    shades = decoded(page["layers"][-1]["pixels"]).reshape(60, 60)
+    np.testing.assert_allclose((shades / 255) ** 2, last / last.max(), atol=5e-3)
+    assert page["search"] is None
+    assert page["path"] is None
+    assert page["made"]["python"].startswith("from sknomad import MultiLayerNOMAD")
+
+
+def test_other_K_come_from_the_search_or_from_a_path(model, tmp_path):
+    assert contents(written(tmp_path, model, X))["path"] is None
+    chosen = NOMAD(tol=1e-1).fit(X)
+    page = contents(written(tmp_path, chosen, X))
+    assert page["path"]["K"] == chosen.search_.K_values.tolist()
+    assert page["path"]["parts"] == chosen.search_.n_parts[:, chosen.search_.clearest].tolist()
+    assert 2 in page["path"]["parts"]
+    assert page["search"]["parts"] == chosen.search_.n_parts.tolist()
+    assert "anyhow" in page["path"]["said"]
+    path = nomad_path(X, [4, 12], tol=1e-2)
+    page = contents(written(tmp_path, chosen, X, K_path=path))
+    assert page["path"]["K"] == [4.0, 12.0]
+    assert page["path"]["parts"] == path.n_components.tolist()
+    assert "each proven within" in page["path"]["said"]
 
 
 def test_points_in_no_manifold_and_a_single_one(tmp_path):

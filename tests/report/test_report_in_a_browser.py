@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from browser import opened, pixels_of
-from sknomad import NOMAD, datasets, report
+from sknomad import NOMAD, MultiLayerNOMAD, datasets, nomad_path, report
 
 pytestmark = pytest.mark.browser
 
@@ -189,3 +189,29 @@ def test_it_fits_any_screen_in_both_schemes(page, width, dark):
         settle(browser)
         assert len(pixels_of(browser, "map")) > 2
         assert browser.get_log("browser") == []
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_layers_and_the_search_are_shown(width, tmp_path):
+    model = MultiLayerNOMAD(tol=1e-1, allow_single_cluster=False).fit(X)
+    report(model, X, tmp_path / "layers.html")
+    with opened(tmp_path / "layers.html", width=width) as browser:
+        assert len(browser.find_elements("css selector", "#layers canvas")) == len(model.layers_)
+        rows = browser.find_elements("css selector", "#search tbody tr")
+        shown = [[int(cell.text) for cell in row.find_elements("tag name", "td")] for row in rows]
+        assert np.array_equal(np.array(shown).T, model.search_.n_parts)
+        assert len(browser.find_elements("css selector", "#path circle")) == len(model.search_.K_values)
+        assert "2 clusters" in browser.find_element("id", "spectrum").text
+        assert browser.execute_script("return document.documentElement.scrollWidth") <= width
+        assert browser.get_log("browser") == []
+
+
+def test_a_path_is_drawn_and_what_is_not_known_leaves_no_empty_card(model, page, tmp_path):
+    report(model, X, tmp_path / "path.html", K_path=nomad_path(X, [4, 8, 12], tol=1e-1))
+    with opened(tmp_path / "path.html") as browser:
+        assert len(browser.find_elements("css selector", "#path circle")) == 3
+        assert not browser.find_element("id", "layers-card").is_displayed()
+        assert browser.find_elements("css selector", "#search table") == []
+        assert browser.get_log("browser") == []
+    with opened(page) as browser:
+        assert not browser.find_element("id", "path-card").is_displayed()

@@ -16,15 +16,18 @@ from .given_table import read_given, remembered
 from .places import check_places, write_all
 from .progress_bar import SolveBar
 from .report import (
+    HINT_ON_ONE,
     agreement,
     described_agreement,
     described_work,
     finite,
     listed_sizes,
     number,
+    points_of,
     write_folder,
     write_text,
 )  # fmt: skip
+from .report_page import write_page
 from .shared_options import limited
 from .table import Table
 from .tables import csv_text
@@ -56,6 +59,8 @@ def _check_method(options: argparse.Namespace) -> None:
             raise ValueError("--method kmeans must have a number of clusters, got none. Pass -k N.")
         if options.metric != "euclidean":
             raise ValueError(f"--method kmeans must have points, got --metric {options.metric}.")
+        if options.report is not None:
+            raise ValueError("--report must go with --method manifolds, got --method kmeans. Use --out or --json.")
     elif options.certificate is not None or options.cuts:
         raise ValueError("--certificate and --cuts must go with --method kmeans, got --method manifolds.")
 
@@ -130,15 +135,17 @@ def describe(summary: dict[str, Any]) -> str:
     else:
         lines.append(f"layers        K = {', '.join(f'{K:g}' for K in summary['schedule'])}")
     gap = f"gap           {number(summary['gap'])}" + ("" if is_kmeans else ", the largest of the layers")
-    return "\n".join([*lines, f"{gap} (asked for {summary['tol']:g})", f"work          {described_work(summary)}"])
+    lines += [f"{gap} (asked for {summary['tol']:g})", f"work          {described_work(summary)}"]
+    if summary["n_clusters"] == 1 and summary.get("confidence") is not None:
+        lines.append(HINT_ON_ONE)
+    return "\n".join(lines)
 
 
 def _writers(
     options: argparse.Namespace, model: Any, table: Table, summary: dict[str, Any]
 ) -> list[tuple[Path | None, Callable[[Path], object]]]:
-    columns = {"row": table.rows, "cluster": model.labels_}
-    if options.method == "manifolds":
-        columns |= {f"embedding_{j + 1}": column for j, column in enumerate(model.embedding_.T)}
+    is_kmeans = options.method == "kmeans"
+    columns = {"row": table.rows, "cluster": model.labels_} if is_kmeans else points_of(model, table, "cluster")
     files: dict[str, Callable[[Path], None]] = {
         "summary.json": lambda path: write_text(path, as_json(summary)),
         "summary.txt": lambda path: write_text(path, describe(summary)),
@@ -148,4 +155,5 @@ def _writers(
         (options.out, lambda out: write_folder(out, files, overwrite=options.overwrite)),
         (options.save, model.save),
         (options.certificate, lambda path: model.certificate_.save(path)),
+        (options.report, lambda path: write_page(path, model, table, options)),
     ]

@@ -36,7 +36,8 @@ def choose_columns(raw: RawTable, choices: TableChoices) -> Table:
         raise TableError(f"FILE must have a column left as data, got none of {listed(raw.names)}.")
     X, names = _numbers(raw, kept, choices.missing), [raw.names[j] for j in kept]
     known = {name: np.array(list(values), dtype=str) for name, values in labels.items()}
-    table = Table(X, names, known, np.arange(raw.n_rows), raw.n_rows, [*raw.notes, *notes])
+    called = _texts(raw, index[0]) if index else None
+    table = Table(X, names, known, np.arange(raw.n_rows), raw.n_rows, [*raw.notes, *notes], index=called)
     table = without_missing(table, choices.missing)
     return standardized(table) if choices.standardize else _with_note_on_scales(table, raw)
 
@@ -155,13 +156,23 @@ def _about_text(raw: RawTable, text: list[int]) -> str:
     """All columns of text with some of their cells, and the options that handle them."""
     described = [f"{raw.names[j]!r} ({_some_texts(raw.columns[j], raw.decimal)})" for j in text[:SHOWN_NAMES]]
     more = f" and {len(text) - SHOWN_NAMES} more" if len(text) > SHOWN_NAMES else ""
-    names = [raw.names[j] if raw.names[j] else str(j) for j in text]
-    as_labels = " ".join(f"--label-column {quoted(name)}" for name in names[:SHOWN_NAMES])
+    names = {j: raw.names[j] if raw.names[j] else str(j) for j in text}
+    naming = next((j for j in text if _names_rows(raw.columns[j], raw.decimal)), None)
+    as_names = "" if naming is None else f"--index-column {quoted(names[naming])} for what names the rows, "
+    labels = [name for j, name in names.items() if j != naming][:SHOWN_NAMES]
+    as_labels = " ".join(f"--label-column {quoted(name)}" for name in labels)
+    for_labels = f"{as_labels} for those that are labels, " if labels else ""
     return (
         f"FILE must hold numbers, got text in the {'column' if len(text) == 1 else 'columns'} "
-        f"{', '.join(described)}{more}. Pass {as_labels} for those that are labels, or "
-        f"--drop {quoted(','.join(names[:SHOWN_NAMES]))} to leave them out."
+        f"{', '.join(described)}{more}. Pass {as_names}{for_labels}or "
+        f"--drop {quoted(','.join([*names.values()][:SHOWN_NAMES]))} to leave them out."
     )
+
+
+def _names_rows(column: Column, decimal: str) -> bool:
+    """Whether a column has a text in every row, and none twice."""
+    cells = [str(cell).strip() for cell in column]
+    return len(cells) > 2 and len(set(cells)) == len(cells) and all(is_text([cell], decimal) for cell in cells)
 
 
 def _some_texts(column: Column, decimal: str) -> str:

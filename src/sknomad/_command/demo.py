@@ -11,10 +11,12 @@ from .command import tell
 from .fit import fitted, report
 from .places import check_places
 from .shared_options import limited
+from .table import Table
 
 # What only `fit` asks for.
 ASKED_BY_FIT = {
     "K": 64.0,
+    "several": False,
     "metric": "euclidean",
     "solver": "auto",
     "save": None,
@@ -31,4 +33,6 @@ def run(options: argparse.Namespace) -> int:
     tell(options, "Two entangled spirals of 100 points each; solving the K-means SDP with K = 64.")
     with limited(options):
         model, bar = fitted(options, X)
-        return report(options, model, bar, X, {"label": truth}, np.arange(len(X)))
+        return report(
+            options, model, bar, Table(X, ["x", "y"], {"label": truth.astype(str)}, np.arange(len(X)), len(X))
+        )

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +15,7 @@ from .progress_bar import SolveBar
 from .report import describe, has_matplotlib, summarise, write_run
 from .report_page import write_page
 from .shared_options import limited
+from .table import Table
 
 # What the status of a solution means to whoever asked for a proof.
 EXIT_CODES = {Status.CERTIFIED: DONE, Status.INTERRUPTED: INTERRUPTED}
@@ -24,12 +23,14 @@ EXIT_CODES = {Status.CERTIFIED: DONE, Status.INTERRUPTED: INTERRUPTED}
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
+    if options.several and options.K != "auto":
+        raise ValueError(f"--several must go with an automatic K, got -K {options.K:g}. Leave out one of them.")
     check_places(options)
     with limited(options):
         table = read_given(options)
         model, bar = fitted(options, table.X)
         model._table = remembered(table)
-        return report(options, model, bar, table.X, table.labels, table.rows, table.names)
+        return report(options, model, bar, table)
 
 
 def fitted(options: argparse.Namespace, X: NDArray[np.number]) -> tuple[NOMAD, SolveBar]:
@@ -37,6 +38,7 @@ def fitted(options: argparse.Namespace, X: NDArray[np.number]) -> tuple[NOMAD, S
     with SolveBar(quiet=options.quiet, n_solves=1) as bar:
         model = NOMAD(
             options.K,
+            allow_single_cluster=not options.several,
             metric=options.metric,
             solver=options.solver,
             tol=options.tol,
@@ -59,18 +61,15 @@ def report(
     options: argparse.Namespace,
     model: NOMAD,
     bar: SolveBar,
-    X: NDArray[np.number],
-    labels: Mapping[str, NDArray[Any]],
-    rows: NDArray[np.int64],
-    columns: Sequence[str] | None = None,
+    table: Table,
 ) -> int:
     """Write what was asked for, show the summary, and return the exit code."""
-    summary = summarise(model, labels, bar)
+    summary = summarise(model, table.labels, bar)
     all_written = write_all(options, [
-        (options.out, lambda out: write_run(out, model, summary, X, rows, overwrite=options.overwrite)),
+        (options.out, lambda out: write_run(out, model, summary, table, overwrite=options.overwrite)),
         (options.save, model.save),
         (options.certificate, model.solution_.save_certificate),
-        (options.report, lambda path: write_page(path, model, X, labels, options, columns)),
+        (options.report, lambda path: write_page(path, model, table, options)),
     ])  # fmt: skip
     if options.out is not None and not has_matplotlib():
         tell(options, "sknomad: note: there is no picture without matplotlib: pip install 'sknomad[plot]'.")

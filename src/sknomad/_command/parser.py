@@ -49,6 +49,14 @@ def _add_save(command: argparse.ArgumentParser) -> None:
     command.add_argument("--save", type=Path, metavar="MODEL", help="file for the fitted model: sknomad transform")
 
 
+def _add_checkpoint(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--checkpoint", type=Path, metavar="FILE", help=what)
+
+
+def _add_several(command: argparse.ArgumentParser) -> None:
+    command.add_argument("--several", action="store_true", help="it is known that there is more than one part")
+
+
 def _add_report(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "--report", type=Path, metavar="HTML", help="file for a page about the result, to open or mail"
@@ -69,12 +77,11 @@ def _fit(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "-K", default="auto", type=_number_or_auto, help="about n/K neighbours per point (default: auto)"
     )
+    _add_several(command)
     _add_solving(command, "summary, points, affinity and picture")
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     _add_report(command)
-    command.add_argument(
-        "--checkpoint", type=Path, metavar="FILE", help="file that keeps a long run: the same command goes on from it"
-    )
+    _add_checkpoint(command, "file that keeps a long run: the same command goes on from it")
     add_limits(command)
     add_voice(command)
 
@@ -88,12 +95,13 @@ def _cluster(command: argparse.ArgumentParser) -> None:
         choices=("manifolds", "kmeans"),
         help="sieve manifolds of any shape, or k-means with a proof (default: manifolds)",
     )
-    command.add_argument("--several", action="store_true", help="it is known that there is more than one cluster")
+    _add_several(command)
     command.add_argument("--cuts", action="store_true", help="with --method kmeans: close what the relaxation leaves")
     _add_solving(command, "summary and labels")
     command.add_argument(
         "--certificate", type=Path, metavar="CERT", help="with --method kmeans: file for the proof: sknomad verify"
     )
+    _add_report(command)
     add_limits(command)
     add_voice(command)
 
@@ -130,6 +138,7 @@ def _path(command: argparse.ArgumentParser) -> None:
     add_solver(command)
     add_proof(command)
     add_out(command, "the table and its picture")
+    _add_checkpoint(command, "files that keep a long run, one for each K: the same command goes on from them")
     add_limits(command)
     add_voice(command)
 
@@ -190,7 +199,7 @@ COMMANDS = (
              "sknomad fit rings.csv -K 16 --label-column label --save rings.sknomad --certificate rings.cert"), _fit),
     Command("cluster", "clusters of any shape, or k-means with a proof",
             "Find clusters: their number is found too unless it is given.",
-            ("sknomad cluster rings.csv --label-column label --out clusters",
+            ("sknomad cluster rings.csv --label-column label --out clusters --report clusters.html",
              "sknomad datasets blobs --out blobs.csv",
              "sknomad cluster blobs.csv --label-column label --method kmeans -k 6"), _cluster),
     Command("certify", "how much better than given labels any clustering could be",

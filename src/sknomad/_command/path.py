@@ -12,7 +12,7 @@ from .. import NOMADPath, nomad_path
 from ..solvers import configured
 from .command import DONE, FAILED, NOT_PROVEN, as_json, show
 from .given_table import read_given
-from .places import check_out, write_all
+from .places import check_places, write_all
 from .progress_bar import SolveBar
 from .report import finite, has_matplotlib, write_folder, write_text
 from .shared_options import limited
@@ -24,8 +24,7 @@ COARSEST, FINEST, N_VALUES = 50, 4, 5
 
 def run(options: argparse.Namespace) -> int:
     """Run the command."""
-    if options.out is not None:
-        check_out(options.out, overwrite=options.overwrite)
+    check_places(options)
     with limited(options):
         table = read_given(options)
         values = options.K or _usual_values(table.X.shape[0])
@@ -39,6 +38,7 @@ def run(options: argparse.Namespace) -> int:
                 max_seconds=None if options.max_seconds is None else options.max_seconds / len(values),
                 grade="verified" if options.verify else "eigen",
                 callback=bar.update,
+                checkpoint=options.checkpoint,
             )
         all_written = write_all(options, [(options.out, lambda out: _write(out, path, overwrite=options.overwrite))])
         show(as_json({"path": _rows(path), "seconds": round(bar.seconds, 3)}) if options.json else describe(path))

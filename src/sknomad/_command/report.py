@@ -16,7 +16,13 @@ from .._files.atomic import folder_written_whole
 from .command import as_json
 from .places import check_out
 from .progress_bar import SolveBar
+from .table import Table
 from .tables import csv_text
+
+# One part is the cautious answer, and may not be what was hoped for.
+HINT_ON_ONE = (
+    "hint          no division is clear: --columns chooses what counts, --standardize how, --several rules out one"
+)
 
 
 class Summary(TypedDict):
@@ -38,6 +44,7 @@ class Summary(TypedDict):
     search_seconds: float  # of the search for K
     n_manifolds: int
     manifold_sizes: list[int]
+    n_in_none: int  # points of sets too small to be manifolds
     confidence: NotRequired[float]  # where K was sought
     adjusted_rand_index: NotRequired[float]  # where true labels were given, those of the first column
     adjusted_rand_indices: NotRequired[dict[str, float]]  # by column
@@ -46,7 +53,7 @@ class Summary(TypedDict):
 def summarise(model: NOMAD, labels: Mapping[str, NDArray[Any]], bar: SolveBar) -> Summary:
     """The result of a fit, compared with true labels where they are given."""
     proof, solution = model.certificate_, model.solution_
-    sizes = np.bincount(model.labels_)
+    sizes = np.bincount(model.labels_[model.labels_ >= 0])
     summary: Summary = {
         "n_samples": int(model.labels_.size),
         "n_features": int(model.n_features_in_),
@@ -64,6 +71,7 @@ def summarise(model: NOMAD, labels: Mapping[str, NDArray[Any]], bar: SolveBar) -
         "search_seconds": round(bar.search_seconds, 3),
         "n_manifolds": int(sizes.size),
         "manifold_sizes": sorted(map(int, sizes), reverse=True),
+        "n_in_none": int(np.sum(model.labels_ < 0)),
     }
     if np.isfinite(model.confidence_):
         summary["confidence"] = round(float(model.confidence_), 3)
@@ -75,9 +83,10 @@ def summarise(model: NOMAD, labels: Mapping[str, NDArray[Any]], bar: SolveBar) -
 
 def describe(summary: Summary) -> str:
     """The summary in plain words."""
+    outside = f"; {summary['n_in_none']} in none" if summary["n_in_none"] else ""
     lines = [
         f"points        {summary['n_samples']} in {summary['n_features']} dimensions, K = {summary['K']:g}",
-        f"manifolds     {summary['n_manifolds']} (points: {listed_sizes(summary['manifold_sizes'])})",
+        f"manifolds     {summary['n_manifolds']} (points: {listed_sizes(summary['manifold_sizes'])}{outside})",
         *described_agreement(summary.get("adjusted_rand_indices", {})),
         f"proven        {number(summary['lower'])} <= optimum <= {number(summary['upper'])}",
         f"gap           {number(summary['gap'])} (asked for {summary['tol']:g}, grade {summary['grade']})",
@@ -85,6 +94,8 @@ def describe(summary: Summary) -> str:
     ]
     if "confidence" in summary:
         lines[1] += f", confidence {summary['confidence']:.2f}"
+        if summary["n_manifolds"] == 1:
+            lines.append(HINT_ON_ONE)
     return "\n".join(lines)
 
 
@@ -114,19 +125,31 @@ def listed_sizes(sizes: list[int]) -> str:
     return ", ".join(map(str, sizes[:8])) + (", ..." if len(sizes) > 8 else "")
 
 
-def write_run(
-    out: Path, model: NOMAD, summary: Summary, X: NDArray[np.number], rows: NDArray[np.int64], *, overwrite: bool
-) -> None:
+def write_run(out: Path, model: NOMAD, summary: Summary, table: Table, *, overwrite: bool) -> None:
     """Write all files of a run into `out`, which appears complete or not at all."""
     writers: dict[str, Callable[[Path], None]] = {
         "summary.json": lambda path: write_text(path, as_json(summary)),
         "summary.txt": lambda path: write_text(path, describe(summary)),
-        "points.csv": lambda path: _write_points(path, model, rows),
+        "points.csv": lambda path: write_text(path, csv_text(points_of(model, table, "manifold"))),
         "affinity.npz": lambda path: np.savez_compressed(path, Q=_affinity(model)),
     }
     if has_matplotlib():
-        writers["overview.png"] = lambda path: _write_figure(path, model, X)
+        writers["overview.png"] = lambda path: _write_figure(path, model, table.X)
     write_folder(out, writers, overwrite=overwrite)
+
+
+def points_of(model: Any, table: Table, word: str) -> dict[str, Any]:
+    """Columns with an entry for each point: row of the file, its name if it has one, and all that was found."""
+    named = {} if table.row_names is None else {"name": table.row_names}
+    return {
+        "row": table.rows,
+        **named,
+        word: model.labels_,
+        "order": model.order_,
+        **{f"embedding_{j + 1}": column for j, column in enumerate(model.embedding_.T)},
+        "map_x": model.map_[:, 0],
+        "map_y": model.map_[:, 1],
+    }
 
 
 def write_folder(out: Path, writers: Mapping[str, Callable[[Path], None]], *, overwrite: bool) -> None:
@@ -160,12 +183,6 @@ def number(value: float | None) -> str:
 def _affinity(model: NOMAD) -> NDArray[np.float64]:
     """``Q``, dense: the command never asks for a sparse one."""
     return cast("NDArray[np.float64]", model.affinity_)
-
-
-def _write_points(path: Path, model: NOMAD, rows: NDArray[np.int64]) -> None:
-    columns = {"row": rows, "manifold": model.labels_, "order": model.order_}
-    columns |= {f"embedding_{j + 1}": column for j, column in enumerate(model.embedding_.T)}
-    write_text(path, csv_text(columns))
 
 
 def _write_figure(path: Path, model: NOMAD, X: NDArray[np.number]) -> None:

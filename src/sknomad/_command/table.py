@@ -43,6 +43,17 @@ class Table:
     notes: list[str] = field(default_factory=list)  # what was guessed and done, for the user
     centre: NDArray[np.float64] | None = None  # (d,) subtracted from the columns; None where they are as they were
     scale: NDArray[np.float64] | None = None  # (d,) what they were divided by then
+    index: list[str] | None = None  # (n_given,) what the index column calls each row of the file
+
+    @property
+    def row_names(self) -> list[str] | None:
+        """What the index column calls the rows of X."""
+        return None if self.index is None else [self.index[i] for i in self.rows]
+
+    @property
+    def as_given(self) -> Any:
+        """The numbers of the file, before columns were moved and scaled."""
+        return self.X if self.centre is None or self.scale is None else self.X * self.scale + self.centre
 
 
 def listed(names: Sequence[str]) -> str:

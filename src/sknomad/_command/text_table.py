@@ -78,6 +78,8 @@ def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTa
         names, rows = _split_header(rows, layout, header)
     _check_widths(rows, names, name)
     names, columns = _columns(names, rows)
+    columns, shares = _without_percent_signs(names, columns, layout.decimal)
+    notes += [f"the percent signs of {', '.join(map(repr, shares))} are left out"] if shares else []
     return RawTable(names, columns, may_have_index=True, decimal=layout.decimal, notes=notes)
 
 
@@ -98,6 +100,19 @@ def _columns(names: list[str], rows: list[list[str]]) -> tuple[list[str], list[l
     columns = [list(column) for column in zip(*rows, strict=True)]
     is_left_over = names[-1] in ("", str(len(names) - 1)) and not any(map(str.strip, columns[-1]))
     return (names[:-1], columns[:-1]) if is_left_over else (names, columns)
+
+
+def _without_percent_signs(
+    names: list[str], columns: list[list[str]], decimal: str
+) -> tuple[list[list[str]], list[str]]:
+    """Columns of nothing but shares, such as 80 %, as the numbers before the signs, and the names of these."""
+    shares = []
+    for j, column in enumerate(columns):
+        given = [cell.strip() for cell in column if not is_missing(cell)]
+        if given and all(cell.endswith("%") and cell != "%" and is_number(cell[:-1], decimal) for cell in given):
+            columns[j] = [cell.strip().removesuffix("%") for cell in column]
+            shares.append(names[j])
+    return columns, shares
 
 
 def _decoded(name: str, data: bytes) -> tuple[str, list[str]]:

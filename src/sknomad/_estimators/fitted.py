@@ -14,7 +14,7 @@ from .._manifolds.atlas import Atlas
 from .._manifolds.division_tree import DivisionTree, division_tree
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.linkage import linkage_tree
-from .._manifolds.new_points import Extension, indicator
+from .._manifolds.new_points import Extension, indicator, mean_between
 from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, is_sparse, like_given, to_numpy
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_distances, check_groups
@@ -37,6 +37,7 @@ class PlacesNewPoints(TransformerMixin):
     _n_features_out: int
     _takes_other_arrays = False  # than NumPy's
     _extension: Extension  # how new points are placed
+    _atlas: Atlas  # where each component lies on the map
 
     def transform(self, X: Data) -> Array:
         """Coordinates of points, each by itself: those of training points are their `embedding_`.
@@ -68,6 +69,22 @@ class PlacesNewPoints(TransformerMixin):
         """
         labels, _ = self._place(X, "predict")
         return like_given(labels, given_template(X))
+
+    def transform_to_map(self, X: Data) -> Array:
+        """Places of points on the map, each by itself: those of training points are their `map_`.
+
+        Parameters
+        ----------
+        X : array-like or sparse matrix
+            Points, as `transform` takes them.
+
+        Returns
+        -------
+        array of shape (n_points, 2)
+            A row for each.
+        """
+        parts, coordinates = self._place_parts(X, "transform_to_map")
+        return like_given(self._atlas.place(parts, coordinates), given_template(X))
 
     def score(self, X: Data, y: object = None) -> float:
         """How well the model describes points it has not seen, for choosing parameters; higher is better.
@@ -108,6 +125,10 @@ class PlacesNewPoints(TransformerMixin):
 
     def _place(self, X: Data, method: str) -> tuple[Array, Array]:
         """Label and coordinates of points, for the `method` that asks."""
+        return self._place_parts(X, method)
+
+    def _place_parts(self, X: Data, method: str) -> tuple[Array, Array]:
+        """Connected component and coordinates of points, for the `method` that asks."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         if self.metric == "precomputed_distance":
@@ -125,24 +146,7 @@ class FittedManifolds(PlacesNewPoints):
     K_: float
     _point: MixedPoint  # the feasible Q
     _names: list[int]  # label of each connected component
-    _atlas: Atlas  # where each component lies on the map
     _groups: Groups | None  # where points have weights or are equal
-
-    def transform_to_map(self, X: Data) -> Array:
-        """Places of points on the map of all manifolds, each by itself: those of training points are their `map_`.
-
-        Parameters
-        ----------
-        X : array-like or sparse matrix
-            Points, as `transform` takes them.
-
-        Returns
-        -------
-        array of shape (n_points, 2)
-            A row for each.
-        """
-        parts, coordinates = self._place_parts(X, "transform_to_map")
-        return like_given(self._atlas.place(parts, coordinates), given_template(X))
 
     def geodesic_distances(self, indices: int | Sequence[int] | Array | None = None) -> Array:
         """Lengths of shortest paths over the entries of ``Q`` that connect points.
@@ -190,17 +194,17 @@ class FittedManifolds(PlacesNewPoints):
         """
         check_is_fitted(self)
         given = check_groups(groups, len(self.labels_))
-        columns = indicator(np.where(given < 0, given.max() + 1, given)).toarray()[:, : given.max() + 1]
-        sizes = np.maximum(columns.sum(axis=0), 1)
+        return mean_between(given, self._product)
+
+    def _product(self, columns: Array) -> Array:
+        """``Q`` of the points given times some columns."""
         if self._groups is None:
-            products = self._point.product(columns)
-        else:
-            present, of = self._groups.present, self._groups.of[self._groups.present]
-            merged = np.zeros((len(self._groups.first), columns.shape[1]))
-            np.add.at(merged, of, columns[present])
-            roots = self._groups.roots[:, None]
-            products = self._groups.given(self._point.product(merged / roots) / roots, 0.0)
-        return np.asarray((columns / sizes).T @ products / sizes)
+            return self._point.product(columns)
+        present, of = self._groups.present, self._groups.of[self._groups.present]
+        merged = np.zeros((len(self._groups.first), columns.shape[1]))
+        np.add.at(merged, of, columns[present])
+        roots = self._groups.roots[:, None]
+        return self._groups.given(self._point.product(merged / roots) / roots, 0.0)
 
     @property
     def affinity_(self) -> Table:

@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterable
-from dataclasses import dataclass
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin
 
-from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
-from .._files.records import saved
-from .._manifolds.choice import Choice, choose
-from .._manifolds.extend import extend
+from .._manifolds.frames import COORDINATES
 from .._manifolds.linkage import LinkageTree, cut_deepest, linkage_tree
-from .._manifolds.outliers import outlier_scores
+from .._manifolds.search import RecordedChoice, search_parts
 from .._numerics.arrays import Array, Data
 from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
@@ -29,12 +24,10 @@ from .._solving.run_state import Progress
 from .._solving.solution import Solution, Status, raise_if_interrupted
 from ..metrics import hardness
 from ..solvers import Solver
-from .fitted import PlacesNewPoints
+from .layers import FittedLayers, make_layer
 from .parameters import check_outlier_threshold
 from .schedule import check_count, check_schedule, halving_schedule
 
-# Points of one component of a layer are linked by similarities above a hundredth.
-LINKED = 2.0
 # A layer is a hard clustering when |Q|_F^2 is at least this share of tr Q: about as close as a gap of 1e-3 gets.
 HARD = 0.995
 # Up to this many points a layer starts from the last one; beyond, soft assignments are the better start.
@@ -43,28 +36,7 @@ WARM_BELOW = 400
 SECONDS_PER_PAIR = 2e-7
 
 
-@saved
-@dataclass(frozen=True)
-class Layer:
-    """One layer: the program it solved and what it found.
-
-    Examples
-    --------
-    >>> from sknomad import MultiLayerNOMAD
-    >>> from sknomad.datasets import two_rings
-    >>> model = MultiLayerNOMAD([16, 8, 4, 2]).fit(two_rings(60)[0])
-    >>> [layer.K for layer in model.layers_]
-    [16.0, 8.0, 4.0, 2.0]
-    """
-
-    K: float  # trace of Q
-    Q: Array  # (n, n), the feasible affinity, which is the next layer's Gram matrix
-    certificate: Certificate  # bounds on this layer's optimum
-    labels: Array  # (n,) its components
-    n_components_found: int  # their number
-
-
-class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints, ClusterMixin, BaseEstimator):
+class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, ClusterMixin, BaseEstimator):
     """Sieve manifolds into clusters by NOMAD layer upon layer, each on the affinity that the last one learned.
 
     ``Q_1 = NOMAD(X X', K_1)``, then ``Q_2 = NOMAD(Q_1, K_2)`` and so on with falling ``K``. The first layer learns
@@ -86,6 +58,9 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
     n_components : int, default=2
         Dimension of the embedding.
+    coordinates : {"isometric", "spectral"}, default="isometric"
+        Of the embedding: each cluster laid flat, in units of ``X``, or the leading eigenvectors of its block of the
+        first layer's ``Q``.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, or a solver object.
     grade : {"eigen", "verified"}, default="eigen"
@@ -110,6 +85,12 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         Their number.
     embedding_ : array of shape (n_samples, n_components)
         Coordinates of each point along its manifold: those of the first layer, each cluster by itself.
+    map_ : array of shape (n_samples, 2)
+        Each point on one plane of all clusters: laid flat, at one scale, none over another; see ``docs/pictures.md``.
+    order_ : array of shape (n_samples,)
+        Position in [0, 1] along a one-dimensional cluster: the share of its points that come before. NaN for outliers.
+    is_closed_ : array of shape (n_clusters,)
+        Whether each cluster is a curve that closes on itself.
     layers_ : list of Layer
         ``K``, ``Q``, certificate and components of each layer solved.
     schedule_ : list of float
@@ -117,6 +98,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
     confidence_ : float
         Of an automatic schedule: the share of data like these on which the number was right (with `n_clusters` given,
         on which that division was); NaN where the schedule was given.
+    search_ : Search or None
+        Of an automatic schedule: the parts at every ``K`` and prominence looked at, which `plot.tree` draws.
     n_iter_ : int
         Solver steps of all layers.
     n_features_in_ : int
@@ -141,6 +124,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         outlier_threshold: float | None = None,
         metric: str = "euclidean",
         n_components: int = 2,
+        coordinates: str = "isometric",
         solver: str | Solver = "auto",
         grade: str = "eigen",
         tol: float = 1e-3,
@@ -153,6 +137,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         self.allow_single_cluster = allow_single_cluster
         self.outlier_threshold = outlier_threshold
         self.n_components = n_components
+        self.coordinates = coordinates
         self.solver = solver
         self.metric = metric
         self.tol = tol
@@ -182,7 +167,8 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
             attributes; if not, it is as it was before.
         """
         check_choice(self.metric, "metric", METRICS)
-        n_components = check_integer(self.n_components, "n_components", 1)
+        check_choice(self.coordinates, "coordinates", COORDINATES)
+        check_integer(self.n_components, "n_components", 1)
         outliers_from = check_outlier_threshold(self.outlier_threshold)
         budget = Budget.of(self.max_seconds)
         gram = make_gram(read_table(self, X, reset=True), self.metric)
@@ -192,7 +178,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
         if isinstance(self.schedule, str):
             check_choice(self.schedule, "schedule", ("auto",))
             search = budget.share(SEARCH_SHARE)
-            choice = choose(
+            choice = search_parts(
                 gram, n_parts=count, allow_single=self.allow_single_cluster, callback=self.callback, budget=search
             )
             schedule = halving_schedule(choice.K, choice.n_parts)
@@ -200,20 +186,17 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, PlacesNewPoints
             schedule = check_schedule(self.schedule, gram.n)
         solutions, trees = self._solve_layers(gram, schedule, budget)
         labels = self._clusters(choice, trees, count)
-        embedding, extension = extend(solutions[0], self.metric, labels, n_components)
-        self.layers_ = [_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
+        self._read_first_layer(solutions[0], trees[0], labels, outliers_from)
+        self.layers_ = [make_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
         self.confidence_ = float("nan") if choice is None else choice.confidence
-        self.outlier_scores_ = outlier_scores(solutions[0].point.unmixed.diagonal(), labels)
-        self.labels_ = np.where(self.outlier_scores_ > outliers_from, -1, labels)
+        self.search_ = None if choice is None else choice.search
         self.n_clusters_ = int(labels.max()) + 1
-        self.embedding_, self._extension = embedding, extension
         self.n_iter_ = sum(solution.n_iter for solution in solutions)
-        self._n_features_out = n_components
         raise_if_interrupted(solutions[-1].status)
         return self
 
-    def _clusters(self, choice: Choice | None, trees: list[LinkageTree], count: int | None) -> Array:
+    def _clusters(self, choice: RecordedChoice | None, trees: list[LinkageTree], count: int | None) -> Array:
         """The parts that were chosen; where a schedule or a number was given instead, those of the layers."""
         if choice is not None and choice.was_found:
             return choice.labels
@@ -276,8 +259,3 @@ class _Watch:
         assert self.callback is not None
         self.stopped = bool(self.callback(progress))
         return self.stopped
-
-
-def _layer(solution: Solution, tree: LinkageTree) -> Layer:
-    labels = tree.components(LINKED)
-    return Layer(solution.problem.K, solution.Q, solution.certificate, labels, int(labels.max()) + 1)

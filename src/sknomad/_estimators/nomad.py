@@ -11,8 +11,8 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
-from .._manifolds.choice import Choice, choose
 from .._manifolds.consensus import Consensus, solve_around
+from .._manifolds.search import RecordedChoice, search_parts
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.threads import limited_threads
 from .._numerics.validation import Seed, check_K
@@ -120,6 +120,8 @@ class NOMAD(
         Number of manifolds.
     confidence_ : float
         With ``K="auto"``: the share of data like these on which the number of manifolds was right; NaN otherwise.
+    search_ : Search or None
+        With ``K="auto"``: the parts at every ``K`` and prominence looked at, which `plot.tree` draws.
     certificate_ : Certificate
         Proven bounds on the optimum, in units of ``X`` squared.
     certificates_ : list of Certificate
@@ -232,7 +234,7 @@ class NOMAD(
             gram = make_merged_gram(table, self.metric, groups)
             if isinstance(self.K, str) and self.K == "auto":
                 search, may_be_one = budget.share(SEARCH_SHARE), self.allow_single_cluster
-                choice = choose(gram, allow_single=may_be_one, callback=self.callback, budget=search)
+                choice = search_parts(gram, allow_single=may_be_one, callback=self.callback, budget=search)
             n_present = int(table.shape[0]) if groups is None else len(groups.present)
             K = check_K(self.K, n_present) if choice is None else choice.K
             task = FitTask(self, X, self.max_iter)
@@ -251,7 +253,7 @@ class NOMAD(
         return self
 
     def _read(
-        self, found: Consensus, groups: Groups | None, K: float, choice: Choice | None,
+        self, found: Consensus, groups: Groups | None, K: float, choice: RecordedChoice | None,
         table: Table, template: Array | None,
     ) -> None:  # fmt: skip
         """Set the fitted attributes, in the array library of `template`: all at the end, so that none are left half."""
@@ -268,6 +270,7 @@ class NOMAD(
         self.solution_, self._point, self._groups = solution, found.point, groups
         self.certificates_ = found.certificates
         self.confidence_ = math.nan if choice is None else choice.confidence
+        self.search_ = None if choice is None else choice.search
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
         self._names, self._extension, self._atlas = reading.names.tolist(), reading.extension, reading.atlas
         self.n_manifolds_ = len(reading.is_closed)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .._files.records import saved
 from .._numerics.arrays import Array
 from .linkage import LinkageTree
 
@@ -18,6 +19,7 @@ TOGETHER = 0.3
 OF_ONE_MANIFOLD = 0.95
 
 
+@saved
 @dataclass(frozen=True)
 class DivisionTree:
     """Branches of a single-linkage tree that are large enough to see, each until it joins another.
@@ -89,6 +91,9 @@ class _Growing:
         if len(self.members[a]) < len(self.members[b]):
             a, b = b, a
         one, other = self.branch[a], self.branch[b]
+        if other is None and math.isinf(height):  # nothing joins a few points that are apart: they are in no branch
+            self.root_of[b] = a
+            return
         if one is not None and other is not None and height > TOGETHER:
             for ended, of in ((one, a), (other, b)):
                 self.ends[ended], self.points[ended] = height, list(self.members[of])

@@ -7,6 +7,7 @@ points, or the cells where the solution is a soft assignment. See docs/new_point
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -226,6 +227,20 @@ def indicator(parts: Array) -> Sparse:
     """The sparse matrix with a one for every point in the column of its component."""
     n = len(parts)
     return sp.csr_matrix((np.ones(n), parts, np.arange(n + 1)), shape=(n, int(parts.max()) + 1))
+
+
+def mean_between(groups: Array, product: Callable[[Array], Array]) -> Array:
+    """Mean entry of a matrix between groups of points, given its product with columns; negative numbers are no group.
+
+    Examples
+    --------
+    >>> mean_between(np.array([0, 1, 1, -1]), lambda columns: np.diag([4.0, 2.0, 2.0, 9.0]) @ columns).tolist()
+    [[4.0, 0.0], [0.0, 1.0]]
+    """
+    count = int(groups.max()) + 1
+    columns = indicator(np.where(groups < 0, count, groups)).toarray()[:, :count]
+    sizes = np.maximum(columns.sum(axis=0), 1)
+    return np.asarray((columns / sizes).T @ product(columns) / sizes)
 
 
 def local_weights(distances: Array) -> Array:

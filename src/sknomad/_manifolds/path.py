@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise
@@ -101,6 +102,7 @@ def nomad_path(
     max_seconds: float | None = None,
     grade: str = "eigen",
     callback: Callback | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> NOMADPath:
     """Solve the program for several ``K``, each started from the solution before.
 
@@ -124,6 +126,9 @@ def nomad_path(
         Strength of the bounds.
     callback : callable, optional
         Called with a `Progress` after every step; a true answer ends this ``K``.
+    checkpoint : path, optional
+        Where to keep the run, a file for each ``K`` with ``-K`` and its value behind this name, see `solve`: a path cut
+        short goes on where it was.
 
     Returns
     -------
@@ -145,7 +150,8 @@ def nomad_path(
     found: list[_Facts] = []
     start: Iterate | None = None
     for K in values:
-        solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback)
+        kept = None if checkpoint is None else f"{os.fspath(checkpoint)}-K{K:g}"
+        solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback, checkpoint=kept)
         raise_if_interrupted(solution.status)
         found.append(_facts(solution))
         start = warm_start(solution)

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 
+import numpy as np
+
+from .._numerics.arrays import Array
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.validation import check_K
 from .gram import Gram
@@ -46,6 +50,12 @@ class KMeansSDP:
     def fixed(self) -> FixedVector:
         """The unit vector ``u`` with ``Q u = u``, and ``J = u u'``."""
         return self.gram.fixed
+
+    @property
+    def direction(self) -> Array | None:
+        """The vector of `fixed`, None without weights. Deprecated: use `fixed`."""
+        warnings.warn("KMeansSDP.direction is now KMeansSDP.fixed, and will be gone in 0.3.", DeprecationWarning, 2)
+        return self.fixed.vector(np.empty(0)) if self.fixed.is_weighted else None
 
     @property
     def is_trivial(self) -> bool:

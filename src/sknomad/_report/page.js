@@ -15,7 +15,7 @@
   }
   const labels = decode(page.labels), place = decode(page.map), order = decode(page.order);
   const columns = page.columns.map(column => ({ name: column.name, values: decode(column.values) }));
-  const n = page.n;
+  const n = page.n, Word = page.word[0].toUpperCase() + page.word.slice(1);
   const number = value => value === null || Number.isNaN(value) ? "unknown" : String(+Number(value).toPrecision(6));
   const nameOf = i => page.names ? page.names[i] : `row ${i}`;
   const css = name => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
@@ -146,7 +146,7 @@
     const parts = [];
     if (page.sheet) parts.push(picture(i));
     parts.push(make("b", {}, nameOf(i)));
-    const lines = [labels[i] < 0 ? "in no manifold" : `manifold ${labels[i]}`];
+    const lines = [labels[i] < 0 ? `in no ${page.word}` : `${page.word} ${labels[i]}`];
     if (!Number.isNaN(order[i])) lines.push(`position ${order[i].toFixed(3)} along it`);
     if (page.names) lines.push(`row ${i}`);
     if (page.given) lines.push(`given: ${page.given[i]}`);
@@ -163,7 +163,7 @@
   }
 
   // ---- Colours and what is shown ----
-  const choices = [["manifold", "manifold"], ["order", "position along it"]];
+  const choices = [["manifold", page.word], ["order", "position along it"]];
   if (page.given) choices.push(["given", "given labels"]);
   columns.forEach((column, j) => choices.push([`column ${j}`, column.name]));
   for (const [value, text] of choices) at("colour").append(make("option", { value }, text));
@@ -256,13 +256,17 @@
 
   // ---- Q ----
   const pixels = decode(page.affinity.pixels);
-  function drawAffinity() {
-    const side = page.affinity.side, edge = Math.max(2, Math.round(side / 28)), sheet = at("affinity"), all = side + 2 * edge;
-    sheet.width = sheet.height = all;
+  function shades(sheet, side, values, edge) {
+    sheet.width = sheet.height = side + edge;
     const ink = sheet.getContext("2d"), image = ink.createImageData(side, side), deep = css("--deep").split(",").map(Number);
-    for (let k = 0; k < side * side; k++) image.data.set([...deep, pixels[k]], 4 * k);
-    ink.clearRect(0, 0, all, all);
-    ink.putImageData(image, 2 * edge, 2 * edge);
+    for (let k = 0; k < side * side; k++) image.data.set([...deep, values[k]], 4 * k);
+    ink.clearRect(0, 0, side + edge, side + edge);
+    ink.putImageData(image, edge, edge);
+    return ink;
+  }
+  function drawAffinity() {
+    const side = page.affinity.side, edge = Math.max(2, Math.round(side / 28)), sheet = at("affinity");
+    const ink = shades(sheet, side, pixels, 2 * edge);
     page.affinity.strip.forEach((label, k) => { ink.fillStyle = hue(label); ink.fillRect(2 * edge + k, 0, 1, edge); ink.fillRect(0, 2 * edge + k, edge, 1); });
     sheet.style.imageRendering = side < 200 ? "pixelated" : "auto";
   }
@@ -272,11 +276,10 @@
   function text(x, y, string, anchor = "start") { return make("text", { x, y, "text-anchor": anchor }, string); }
   function drawBounds() {
     const rows = page.bounds.seconds.map((t, k) => [t, page.bounds.lower[k], page.bounds.upper[k]]).filter(row => row[1] !== null && row[2] !== null);
-    const { lower, upper, gap, grade, inertia, most, found: value, best } = page.proof, figure = frame(190, "Lower and upper bound against time");
-    at("proof").textContent = lower === null || upper === null ? "No bound on the optimum is known." :
-      `${value} ≤ optimum ≤ ${best}: the first is the value of the Q shown here, the second no feasible Q can pass. Relative gap ${Number(gap).toExponential(1)}, grade ${grade}.`;
+    const { lower, upper, inertia, most, found: value, best } = page.proof, figure = frame(190, "Lower and upper bound against time");
+    at("proof").textContent = page.proof.said;
     at("kmeans").textContent = inertia === null ? "" : `For K-means: no clustering into at most ${most} clusters has an inertia (within-cluster sum of squares) below ${inertia}.`;
-    if (!rows.length) return;
+    if (!rows.length) { at("bounds").replaceChildren(); return; }
     const tail = rows.slice(-12), span = Math.min(Math.max(...tail.map(r => r[2])) - Math.min(...tail.map(r => r[1])), 20 * (upper - lower)) || Math.abs(upper) || 1;
     const low = Math.max(Math.min(...tail.map(r => r[1])), lower - span) - .1 * span, high = Math.min(Math.max(...tail.map(r => r[2])), upper + span) + .1 * span;
     const first = rows[0][0], last = rows[rows.length - 1][0];
@@ -291,7 +294,7 @@
     const figure = frame(190, "Eigenvalues of Q from the largest on"), values = page.spectrum, count = page.manifolds.length;
     const x = k => 34 + 474 * (k + .5) / values.length, y = v => 14 + 150 * (1 - v);
     for (const v of [0, .5, 1]) figure.append(make("line", { x1: 34, x2: 508, y1: y(v), y2: y(v), stroke: css("--line") }), text(28, y(v) + 4, String(v), "end"));
-    if (count < values.length) figure.append(make("line", { x1: x(count - .5), x2: x(count - .5), y1: 8, y2: 164, stroke: css("--muted"), "stroke-dasharray": "2 4" }), text(x(count - .5) + 5, 160, `${count} manifold${count > 1 ? "s" : ""}`));
+    if (count < values.length) figure.append(make("line", { x1: x(count - .5), x2: x(count - .5), y1: 8, y2: 164, stroke: css("--muted"), "stroke-dasharray": "2 4" }), text(x(count - .5) + 5, 160, `${count} ${page.word}${count > 1 ? "s" : ""}`));
     values.forEach((value, k) => figure.append(make("circle", { cx: x(k), cy: y(value), r: 4, fill: hue(0) })));
     at("spectrum").replaceChildren(figure);
   }
@@ -310,6 +313,43 @@
     at("tree").replaceChildren(figure);
   }
 
+  function drawSearch() {
+    const search = page.search;
+    if (search === null) return;
+    const deep = css("--deep"), head = make("tr", {}, make("th", { scope: "col" }, "prominence"), ...search.K.map(K => make("th", { scope: "col" }, `K = ${K}`)));
+    const rows = search.prominences.map((prominence, t) => make("tr", {}, make("th", { scope: "row" }, prominence), ...search.K.map((_, k) => {
+      const cell = make("td", {}, String(search.parts[k][t])), share = search.agreement[k][t];
+      cell.style.background = `rgba(${deep},${(.75 * share).toFixed(2)})`;
+      if (share > .75) cell.style.color = css("--card");
+      return cell;
+    })));
+    at("search").replaceChildren(make("table", {}, make("thead", {}, head), make("tbody", {}, ...rows)), make("p", { class: "note" },
+      `Number of parts that the automatic choice saw in rough solutions, for each K and for each prominence (how far a peak of density must stand out); the stronger the colour, the better they agree with what was taken. What was taken is the division for which most speaks over all of them.${search.evidence ? ` In all: ${search.evidence} (strength: for several parts rather than one; margin: for this number rather than another).` : ""}`));
+  }
+  function drawPath() {
+    const path = page.path;
+    if (path === null) { at("path-card").hidden = true; return; }
+    const figure = frame(210, "Number of parts against K"), most = Math.max(...path.parts) + 1;
+    const low = Math.log(path.K[0]), span = Math.log(path.K[path.K.length - 1]) - low || 1;
+    const x = K => 40 + 440 * (path.K.length > 1 ? (Math.log(K) - low) / span : .5), y = parts => 168 - 150 * parts / most;
+    const step = Math.max(1, Math.ceil(most / 6));
+    for (let k = 0; k < most; k += step) figure.append(make("line", { x1: 34, x2: 508, y1: y(k), y2: y(k), stroke: css("--line") }), text(28, y(k) + 4, String(k), "end"));
+    figure.append(make("polyline", { points: path.K.map((K, k) => `${x(K)},${y(path.parts[k])}`).join(" "), fill: "none", stroke: css("--faint"), "stroke-width": 2 }));
+    path.K.forEach((K, k) => figure.append(make("circle", { cx: x(K), cy: y(path.parts[k]), r: 3 + 5 * (path.clear[k] ?? 0), fill: hue(0) }), text(x(K), 186, String(+K.toPrecision(3)), "middle")));
+    figure.append(text(508, 204, "K", "end"));
+    at("path").replaceChildren(figure);
+    at("path-said").textContent = path.said;
+  }
+  const layers = page.layers === null ? [] : page.layers.map(layer => ({ ...layer, values: decode(layer.pixels) }));
+  function drawLayers() {
+    at("layers-card").hidden = !layers.length;
+    at("layers").replaceChildren(...layers.map(layer => {
+      const sheet = make("canvas", { role: "img", "aria-label": `Q of the layer ${layer.said}` });
+      shades(sheet, layer.side, layer.values, 0);
+      return make("figure", {}, sheet, make("figcaption", {}, layer.said));
+    }));
+  }
+
   // ---- Rows ----
   const rowsOf = new Map();
   for (const i of along) { if (!rowsOf.has(labels[i])) rowsOf.set(labels[i], []); rowsOf.get(labels[i]).push(i); }
@@ -323,7 +363,7 @@
   }
   function listRows() {
     at("tables").replaceChildren(...[...rowsOf].slice(0, 300).map(([label, members]) => {
-      const what = label < 0 ? "In no manifold" : `Manifold ${label}${page.closed[label] ? ", closed" : ""}`;
+      const what = label < 0 ? `In no ${page.word}` : `${Word} ${label}${page.closed[label] ? ", closed" : ""}`;
       const details = make("details", {}, make("summary", {}, mark(label, hue(label)), `${what}: ${members.length} points`));
       details.addEventListener("toggle", () => {
         if (details.childElementCount > 1) return;
@@ -341,7 +381,7 @@
   // A cell that a spreadsheet would take for a formula begins with an apostrophe.
   const cell = value => { const safe = /^[=+\-@\t\r]/.test(value) && Number.isNaN(Number(value)) ? `'${value}` : value; return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe; };
   function csv() {
-    const lines = [["row", ...(page.names ? ["name"] : []), "manifold", "position", "map_x", "map_y", ...(page.given ? ["given"] : [])].join(",")];
+    const lines = [["row", ...(page.names ? ["name"] : []), page.word, "position", "map_x", "map_y", ...(page.given ? ["given"] : [])].join(",")];
     for (let i = 0; i < n; i++) {
       const cells = [i, ...(page.names ? [page.names[i]] : []), labels[i], Number.isNaN(order[i]) ? "" : order[i], +place[2 * i].toPrecision(8), +place[2 * i + 1].toPrecision(8), ...(page.given ? [page.given[i]] : [])];
       lines.push(cells.map(value => cell(String(value))).join(","));
@@ -363,7 +403,7 @@
   at("repeat").textContent = page.made.command === null ? page.made.python : page.made.command;
   at("facts").textContent = `K = ${page.made.facts.K}, about ${number(Math.round(n / Number(page.made.facts.K)))} neighbours per point; ${page.manifolds.slice(0, 8).join(" + ")}${page.manifolds.length > 8 ? " + …" : ""} points.`;
 
-  function drawAll() { recolour(); drawAffinity(); drawBounds(); drawSpectrum(); drawTree(); listRows(); }
+  function drawAll() { recolour(); drawAffinity(); drawBounds(); drawSpectrum(); drawTree(); drawSearch(); drawPath(); drawLayers(); listRows(); }
   dark.addEventListener("change", drawAll);
   drawAll();
   document.documentElement.dataset.ready = "yes";

@@ -13,17 +13,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 from sklearn.utils.validation import check_is_fitted
 
+from .._estimators.multilayer import MultiLayerNOMAD
 from .._estimators.nomad import NOMAD
 from .._files.atomic import written_whole
+from .._manifolds.path import NOMADPath
 from .._numerics.arrays import Array, Data, Table, is_array, is_sparse, to_numpy
-from .contents import Content, contents_of
+from .contents import contents_of
+from .proof import Content, Model
 
 # Text that would end a script or begin a comment within one.
 ESCAPES = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026", "\u2028": "\\u2028", "\u2029": "\\u2029"}
 
 
 def report(
-    model: NOMAD,
+    model: Model,
     X: Data | None,
     path: str | os.PathLike[str],
     images: ArrayLike | None = None,
@@ -32,16 +35,17 @@ def report(
     labels: Sequence[object] | None = None,
     columns: Sequence[str] | None = None,
     command: str | None = None,
+    K_path: NOMADPath | None = None,
 ) -> None:
     """Write a page about a fitted model: one file, which needs no network and no other file.
 
     It has the verdict in a sentence, the map (zoom, names or pictures of points, colours by manifold, order, known
-    labels or a column), ``Q`` sorted, its spectrum, what comes together at which threshold, both bounds, what they say
-    about K-means, the rows of each manifold with a CSV file to download, and how all of it was made.
+    labels or a column), ``Q`` sorted, its spectrum, what comes together at which threshold and ``K``, both bounds, what
+    they say about K-means, the rows of each manifold with a CSV file to download, and how all of it was made.
 
     Parameters
     ----------
-    model : NOMAD
+    model : NOMAD or MultiLayerNOMAD
         Fitted.
     X : array-like or sparse matrix of shape (n, d), or None
         The data, of which the first twelve columns can be coloured by; None for kernels and distances.
@@ -57,6 +61,9 @@ def report(
         Names of the columns of `X`; a data frame has them.
     command : str, optional
         The command that repeats the fit, shown as it is.
+    K_path : NOMADPath, optional
+        What `nomad_path` returned for the same points: the number of parts at other ``K``. It costs a solve for each;
+        without it, the rough solutions of an automatic choice are shown, which cost nothing more.
 
     Examples
     --------
@@ -70,10 +77,14 @@ def report(
     ...     os.path.getsize(path) < 100_000
     True
     """
-    if not isinstance(model, NOMAD):
-        raise TypeError(f"model must be a fitted NOMAD, got {type(model).__name__}. Pass NOMAD().fit(X).")
+    if not isinstance(model, NOMAD | MultiLayerNOMAD):
+        raise TypeError(
+            f"model must be a fitted NOMAD or MultiLayerNOMAD, got {type(model).__name__}. Pass NOMAD().fit(X)."
+        )
     check_is_fitted(model)
     n = len(model.labels_)
+    if K_path is not None:
+        _check_path(K_path, n)
     if columns is None and X is not None and hasattr(X, "columns"):
         columns = [str(name) for name in X.columns]
     table = None if X is None else _check_table(X, n)
@@ -81,7 +92,7 @@ def report(
     if columns is not None and (table is None or len(columns) != table.shape[1]):
         width = 0 if table is None else table.shape[1]
         raise ValueError(f"columns must name the {width} columns of X, got {len(columns)} names.")
-    contents = contents_of(model, table, images, named, known, columns, command)
+    contents = contents_of(model, table, images, named, known, columns, command, K_path)
     with written_whole(path) as file:
         # What is no text in UTF-8, half of a surrogate pair, becomes a question mark.
         file.write(page(contents).encode("utf-8", "replace"))
@@ -94,9 +105,17 @@ def page(contents: dict[str, Content]) -> str:
     data = json.dumps(contents, allow_nan=False, ensure_ascii=False, separators=(",", ":"))
     for character, escape in ESCAPES.items():
         data = data.replace(character, escape)
-    text = parts["page.html"].replace("{{verdict}}", html.escape(str(contents["verdict"])))
+    text = parts["page.html"].replace("{{word}}", str(contents["word"]))
+    text = text.replace("{{verdict}}", html.escape(str(contents["verdict"])))
     text = text.replace("{{style}}", parts["page.css"]).replace("{{script}}", parts["page.js"])
     return text.replace("{{data}}", data)  # last: what users wrote is never searched for marks
+
+
+def _check_path(path: object, n: int) -> None:
+    if not isinstance(path, NOMADPath):
+        raise TypeError(f"K_path must be a NOMADPath, got {type(path).__name__}. Pass nomad_path(X, [4, 8, 16]).")
+    if path.labels.shape[1] != n:
+        raise ValueError(f"K_path must be of the {n} points of the model, got one of {path.labels.shape[1]}.")
 
 
 def _check_table(X: Data, n: int) -> Table:

@@ -33,7 +33,7 @@ def map(model: object, colour: str | ArrayLike = "manifold", *, given: Column = 
 
     Parameters
     ----------
-    model : NOMAD
+    model : NOMAD or MultiLayerNOMAD
         Fitted.
     colour : {"manifold", "order"} or array of shape (n,), default="manifold"
         A hue for each manifold, the same with a shade for the place along it, or any values: numbers along a scale,

@@ -45,6 +45,30 @@ def fitted(model: Any, attribute: str, of: str = "NOMAD") -> Any:
     return getattr(model, attribute)
 
 
+def first_solved(model: Any) -> tuple[float, Any]:
+    """``K`` and ``Q`` that pictures of a fitted model show: of layers the first, which the coordinates come from."""
+    layers = getattr(model, "layers_", None)
+    if layers:
+        return float(layers[0].K), layers[0].Q
+    return float(fitted(model, "K_")), None
+
+
+def word_for(model: Any) -> str:
+    """What a model calls the sets that it has found."""
+    return "cluster" if hasattr(model, "layers_") else "manifold"
+
+
+def counted(count: int, word: str) -> str:
+    """A number of things.
+
+    Examples
+    --------
+    >>> counted(1, "manifold"), counted(3, "cluster")
+    ('1 manifold', '3 clusters')
+    """
+    return f"{count} {word}{'' if count == 1 else 's'}"
+
+
 def found_labels(model: Any) -> Labels:
     """The manifold of each point, -1 for none."""
     return np.asarray(fitted(model, "labels_"), dtype=np.int64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import textwrap
+import warnings
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -23,22 +24,24 @@ MOST_PANELS = 6
 
 
 def overview(
-    model: Any,
+    model: Any = None,
     X: Any = None,
     labels: Column = None,
     embedding: ArrayLike | None = None,
     certificate_text: str = "",
     trace: Trace = None,
+    *,
+    Q: ArrayLike | None = None,
 ) -> Figure:
     """One figure of a whole solve: ``overview(model, X)``, or of arrays, ``overview(X, Q, labels, embedding, text)``.
 
     Of a model: the data, the map of all manifolds, ``Q``, its spectrum, what comes together at which threshold, and the
-    bounds. Of arrays: data, Gram matrix, ``Q``, each manifold unrolled and, of a trace, the bounds. Points keep
-    their colour through all panels: the hue is their manifold, the shade their place along it.
+    bounds (or layers). Of arrays: data, Gram matrix, ``Q``, each manifold unrolled and, of a trace, the bounds. Points
+    keep their colour through all panels: the hue is their manifold, the shade their place along it.
 
     Parameters
     ----------
-    model : NOMAD or array of shape (n, d)
+    model : NOMAD, MultiLayerNOMAD or array of shape (n, d)
         Fitted, or the data.
     X : array of shape (n, d) or (n, n), optional
         Of a model, the data it was fitted to, None for kernels and distances; otherwise ``Q``.
@@ -50,6 +53,8 @@ def overview(
         What is proved, in a sentence, printed under the headline; a model knows it.
     trace : mapping, optional
         Columns as in `convergence`; a model has them.
+    Q : array of shape (n, n), optional
+        Deprecated: ``overview(X=X, Q=Q, ...)`` of 0.1, where the data were called `X` and ``Q`` had a name of its own.
 
     Returns
     -------
@@ -69,9 +74,12 @@ def overview(
     >>> figure.texts[0].get_text()
     '2 manifolds in 4 points'
     """
+    if Q is not None:
+        warnings.warn("overview(X=..., Q=...) is now overview(X, Q, ...), by position.", DeprecationWarning, 2)
+        model, X = (X if model is None else model), Q
     if is_model(model):
         return model_figure(model, X, labels)
-    if X is None or labels is None or embedding is None:
+    if model is None or X is None or labels is None or embedding is None:
         raise TypeError(
             "overview must get a fitted model, or the arrays X, Q, labels and embedding; got only some arrays. "
             "Pass overview(model, X)."

@@ -13,11 +13,13 @@ from .model import (
     check_column,
     check_permutation,
     codes,
+    first_solved,
     fitted,
     found_labels,
     is_model,
     position_along,
     sorted_points,
+    word_for,
 )
 from .panel import panel
 from .style import (
@@ -46,8 +48,8 @@ def affinity(Q: Any, labels: Column = None, *, order: Column = None, ax: Axes | 
 
     Parameters
     ----------
-    Q : NOMAD or array of shape (n, n)
-        A fitted model, whose rows are sorted by manifold and along it, or the affinity.
+    Q : NOMAD, MultiLayerNOMAD or array of shape (n, n)
+        A fitted model, whose rows are sorted by manifold and along it (of layers the first), or the affinity.
     labels : array of shape (n,), optional
         Drawn as coloured strips at the edges; for a model those found, unless others are given.
     order : array of shape (n,), optional
@@ -78,7 +80,7 @@ def _affinity_of_model(model: Any, labels: Column, order: Column, ax: Axes | Non
     first = rows[np.searchsorted(bins[rows], np.arange(len(matrix)))]
     with style():
         ax = heat_map(axes_or_new(ax), matrix, strip[first], np.arange(len(matrix)))
-        ax.set_title(f"$Q$ for $K = {model.K_:.4g}$")
+        ax.set_title(f"$Q$ for $K = {first_solved(model)[0]:.4g}$")
     return ax
 
 
@@ -96,7 +98,7 @@ def embedding(
 
     Parameters
     ----------
-    points : NOMAD or array of shape (n, 2)
+    points : NOMAD, MultiLayerNOMAD or array of shape (n, 2)
         A fitted model, of which one manifold is drawn, or where points lie.
     labels : array of shape (n,), optional
         Give the hue.
@@ -145,7 +147,7 @@ def _embedding_of_model(
         ax=ax,
     )
     with style():
-        ax.set_title(f"Manifold {manifold} of {found.max() + 1}, {mine.sum()} points")
+        ax.set_title(f"{word_for(model).title()} {manifold} of {found.max() + 1}, {mine.sum()} points")
     return ax
 
 

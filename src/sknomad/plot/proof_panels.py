@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
+from scipy.sparse.linalg import eigsh
 
-from .model import as_bound, fitted, found_labels, is_model
+from .model import as_bound, counted, first_solved, fitted, found_labels, is_model, word_for
 from .panel import panel
 from .panels import convergence, square
 from .style import FAINT, INK, MUTED, PALETTE, Array, axes_or_new, matplotlib_module, style
@@ -87,6 +88,7 @@ def certificate(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.set(yticks=[], xlabel=r"$\langle D, Q \rangle$", ylim=(-1, 1.4))
         ax.spines["left"].set_visible(False)
         if not np.isfinite([proof.lower, proof.upper]).all():
+            ax.set(xticks=[], xlabel="", frame_on=False)
             ax.set_title("Nothing is proven: a bound is not known")
             return ax
         width = proof.upper - proof.lower
@@ -109,8 +111,8 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
 
     Parameters
     ----------
-    model : NOMAD or array of shape (n, n)
-        Fitted, or ``Q`` itself.
+    model : NOMAD, MultiLayerNOMAD or array of shape (n, n)
+        Fitted, of layers the first, or ``Q`` itself.
 
     Examples
     --------
@@ -127,9 +129,11 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
         ax.plot(np.arange(1, len(values) + 1), values, "o-", color=PALETTE[0], markersize=3, linewidth=0.8)
         if count:
             ax.axvline(count + 0.5, color=MUTED, linewidth=0.8, linestyle=":", zorder=0)
-            ax.annotate(f"{count} manifold{'s' if count > 1 else ''}", (count + 0.5, 0.03), (4, 0),
-                        xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom", color=MUTED,
-                        size=7.5)  # fmt: skip
+            text = ax.annotate(counted(count, word_for(model)), (count + 0.5, 0.03), (4, 0),
+                               xycoords=("data", "axes fraction"), textcoords="offset points", va="bottom",
+                               color=MUTED, size=7.5)  # fmt: skip
+            # Small eigenvalues may lie where it is written.
+            text.set_path_effects([matplotlib_module(".patheffects").withStroke(linewidth=3, foreground="white")])
         ax.set(xlabel="eigenvalue", ylabel="size", ylim=(0, 1.05))
         ax.set_title("Spectrum of $Q$")
     return ax
@@ -137,12 +141,19 @@ def spectrum(model: Any, *, ax: Axes | None = None) -> Axes:
 
 def _of(Q: ArrayLike) -> Array:
     matrix = square(Q)
-    values = np.linalg.eigvalsh((matrix + matrix.T) / 2)[::-1]
+    n, matrix = len(matrix), (matrix + matrix.T) / 2
+    if n <= ALL_UP_TO:
+        values = np.linalg.eigvalsh(matrix)[::-1]
+    else:
+        # The same start every time, so that the same matrix gives the same picture.
+        values = np.sort(eigsh(matrix, MOST_EIGENVALUES, v0=np.arange(1.0, n + 1), return_eigenvectors=False))[::-1]
     return np.maximum(values[:MOST_EIGENVALUES], 0.0)
 
 
 def leading_eigenvalues(model: Any) -> Array:
     """Those of ``Q`` of a fitted model, without an n x n array where there are many points."""
+    if hasattr(model, "layers_"):
+        return _of(first_solved(model)[1])
     point = fitted(model, "solution_").point
     if point.n <= ALL_UP_TO:
         return _of(point.dense())

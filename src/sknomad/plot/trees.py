@@ -16,8 +16,14 @@ if TYPE_CHECKING:
 
 # Decades of similarity shown; what joins only beyond them is apart.
 DEEPEST = 4.0
+# Branches of at least so many decades, and this share of the points, have their size above them.
+CLEAR, SMALLEST_NAMED = 0.2, 0.06
 # Layers drawn side by side, and pixels of each.
 MOST_LAYERS, LAYER_PIXELS = 8, 160
+
+
+# The table of the search beside the tree: its left edge and columns in widths of the tree, its top in decades.
+TABLE_FROM, COLUMN_WIDTH, TABLE_TOP = 1.22, 0.12, 0.25
 
 
 @panel
@@ -25,10 +31,13 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
     """Which sets of points come together at which threshold: branches as wide as they have points.
 
     Downwards similarity falls, so that what hangs together by faint links joins last. A branch that is long is clear.
+    Where the number of parts was chosen automatically, a table beside it counts the parts at each ``K`` looked at and
+    each prominence, how far a peak of density must stand out; the darker, the better they agree with those taken. The
+    line below says what speaks for several parts (the strength, positive for several) and for this number (the margin).
 
     Parameters
     ----------
-    model : NOMAD
+    model : NOMAD or MultiLayerNOMAD
         Fitted.
 
     Examples
@@ -41,7 +50,7 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
     found = fitted(model, "division_tree")()
     n = len(found_labels(model))
     born, ends = (np.minimum(heights, DEEPEST) for heights in (found.born, found.ends))
-    middles = found.middles / n
+    middles, is_clear = found.middles / n, ends - born >= CLEAR
     with style():
         ax = axes_or_new(ax)
         for k in range(len(middles)):
@@ -53,14 +62,46 @@ def tree(model: Any, *, ax: Axes | None = None) -> Axes:
             )  # fmt: skip
             if found.parent[k] >= 0:
                 ax.plot([middles[k], middles[found.parent[k]]], [ends[k], ends[k]], color=INK, linewidth=0.8)
-            if k not in found.parent:
-                ax.annotate(f"{found.sizes[k]}", (middles[k], born[k]), (0, 2), textcoords="offset points",
+            if is_clear[k] and not is_clear[found.parent == k].any() and found.sizes[k] >= SMALLEST_NAMED * n:
+                ax.annotate(f"{found.sizes[k]}", (middles[k], born.min()), (0, 2), textcoords="offset points",
                             ha="center", va="bottom", size=7, color=MUTED)  # fmt: skip
         ax.set(xticks=[], ylabel="similarity", ylim=(DEEPEST, -0.25))
         ax.set_yticks(range(int(DEEPEST) + 1), ["1", *(f"$10^{{-{k}}}$" for k in range(1, int(DEEPEST))), "apart"])
         ax.spines["bottom"].set_visible(False)
         ax.set_title("What comes together")
+        if (search := getattr(model, "search_", None)) is not None:
+            _draw_search(ax, search)
     return ax
+
+
+def _draw_search(ax: Axes, search: Any) -> None:
+    """The number of parts at every ``K`` and prominence, to the right of the tree."""
+    shade = colour_map(SEQUENTIAL[:-2])
+    right = TABLE_FROM + COLUMN_WIDTH * len(search.K_values)
+    edges = np.linspace(TABLE_TOP, DEEPEST, len(search.prominences) + 1)
+    rows = (edges[1:] + edges[:-1]) / 2
+    for column, K in enumerate(search.K_values):
+        left = TABLE_FROM + COLUMN_WIDTH * column
+        for row, (count, same) in enumerate(zip(search.n_parts[column], search.agreement[column], strict=True)):
+            share = float(np.clip(same, 0, 1))
+            ax.fill_betweenx(edges[row : row + 2], left, left + 0.96 * COLUMN_WIDTH, color=shade(share), linewidth=0)
+            ax.text(left + COLUMN_WIDTH / 2, rows[row], f"{count}", ha="center", va="center", size=6.5,
+                    color="white" if share > 0.75 else INK)  # fmt: skip
+        ax.text(left + COLUMN_WIDTH / 2, 0.0, f"{K:.3g}", ha="center", va="bottom", size=6.5, color=MUTED)
+    for row, prominence in zip(rows, search.prominences, strict=True):
+        ax.text(TABLE_FROM - 0.02, row, f"{prominence:g}", ha="right", va="center", size=6.5, color=MUTED)
+    ax.text(TABLE_FROM, -0.3, "parts at K =", ha="left", va="bottom", size=6.5, color=MUTED)
+    ax.text(1.04, (TABLE_TOP + DEEPEST) / 2, "prominence", ha="center", va="center", size=6.5, color=MUTED, rotation=90)
+    ax.set_xlim(-0.02, right + 0.02)
+    ax.set_xlabel(described_evidence(search))
+
+
+def described_evidence(search: Any) -> str:
+    """What speaks for several parts, and for their number, in a few words."""
+    if not np.isfinite(search.strength):
+        return ""
+    margin = f", margin {search.margin:.1f}" if np.isfinite(search.margin) else ""
+    return f"strength {search.strength:+.1f}{margin}".replace("-", "\N{MINUS SIGN}")
 
 
 @panel
