@@ -87,7 +87,7 @@ class Claim:
     sentence : str
         What is claimed.
     number : str
-        What was measured, with its unit or its meaning; never empty.
+        What was measured, with its unit or its meaning; there is one unless nothing was tested.
     verdict : Verdict
     why : str, optional
         What explains the verdict; required where the claim differs or is not tested.
@@ -110,7 +110,8 @@ class Claim:
     mend: str = ""
 
     def __post_init__(self) -> None:
-        if not self.sentence.strip() or not _has_digit(self.number):
+        was_measured = self.verdict is not Verdict.UNTESTED
+        if not self.sentence.strip() or (was_measured and not _has_digit(self.number)):
             raise ValueError(f"claim must have a sentence and a number, got {self.sentence!r} and {self.number!r}.")
         if self.verdict in NEEDS_REASON and not self.why.strip():
             raise ValueError(f"claim {self.sentence!r} must give a reason for {self.verdict.value!r}, got none.")

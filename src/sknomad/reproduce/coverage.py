@@ -19,19 +19,50 @@ class Place:
 
 # Place in the paper -> what is there, in the order of the paper.
 PLACES: dict[str, Place] = {
-    "Section 1": Place("what is known: hard clusters where they are well apart", ("kmeans",)),
+    "Section 1": Place(
+        "what is known: hard clusters where they are well apart",
+        (
+            "kmeans",
+            "errata",
+        ),
+    ),
     "Section 1, online": Place("an online, network-like algorithm as the wish behind it all", ("online",)),
     "Figure 1a": Place("a trefoil knot unfolds", ("opening",)),
     "Figure 1b": Place("two spirals come apart", ("opening",)),
+    "Section 2": Place("a kernel that is learned; no artificial clusters", ("tolerance",)),
     "Figure 2": Place("nonnegativity as a threshold on distances", ("ring",)),
-    "Section 2.1": Place("points on a ring: circulant matrices", ("ring",)),
+    "Section 2.1": Place(
+        "points on a ring: circulant matrices",
+        (
+            "ring",
+            "errata",
+        ),
+    ),
     "Section 2.2": Place("the linear program of the ring", ("ring",)),
-    "Section 2.2, K": Place("what K means: the size of a neighbourhood, and its change with density", ("ring",)),
+    "Section 2.2, K": Place(
+        "what K means: the size of a neighbourhood, and its change with density",
+        (
+            "ring",
+            "density",
+        ),
+    ),
     "Figure 3a": Place("the matrix of the ring for four K", ("ring",)),
     "Figure 3b": Place("its eigenvalues against K", ("ring",)),
     "Figure 3c": Place("its diagonals against K", ("ring",)),
-    "Figure 3d": Place("its cone", ("ring",)),
-    "Section 2.3": Place("from a ring to a cone, as K grows", ("ring",)),
+    "Figure 3d": Place(
+        "its cone",
+        (
+            "ring",
+            "errata",
+        ),
+    ),
+    "Section 2.3": Place(
+        "from a ring to a cone, as K grows",
+        (
+            "ring",
+            "errata",
+        ),
+    ),
     "Section 3": Place(
         "several manifolds; what K-means cannot do",
         (
@@ -64,7 +95,13 @@ PLACES: dict[str, Place] = {
     "Section 3.1": Place("what the layers do", ("multilayer",)),
     "Figure 9": Place("layers on circles, moons and spirals", ("multilayer",)),
     "Figures 17 to 19": Place("further schedules of layers", ("multilayer",)),
-    "Section 3.2": Place("how geodesics are compared", ("geodesics",)),
+    "Section 3.2": Place(
+        "how geodesics are compared",
+        (
+            "geodesics",
+            "errata",
+        ),
+    ),
     "Figure 10a": Place("geodesics on one manifold", ("geodesics",)),
     "Figure 10b": Place("geodesics on two manifolds", ("geodesics",)),
     "Section 4": Place(
@@ -78,13 +115,48 @@ PLACES: dict[str, Place] = {
     "Proposition (circulant)": Place("complete positivity for small and for large K", ("ring",)),
     "Figure 11": Place("rank of nonnegative factors", ("cp-rank",)),
     "Figure 12": Place("the low-rank solver at several ranks", ("burer-monteiro",)),
-    "Section 5.1": Place("the augmented Lagrangian of the conditional gradient method", ("convergence",)),
+    "Section 5.1": Place(
+        "the augmented Lagrangian of the conditional gradient method",
+        (
+            "convergence",
+            "errata",
+        ),
+    ),
+    "Algorithm 1": Place(
+        "conditional gradient with an orthogonality constraint",
+        (
+            "frank-wolfe",
+            "errata",
+        ),
+    ),
+    "Lemma (dual)": Place(
+        "an upper bound from the same eigenvector",
+        (
+            "frank-wolfe",
+            "errata",
+        ),
+    ),
+    "Proposition (accuracy)": Place(
+        "the error after t steps",
+        (
+            "frank-wolfe",
+            "errata",
+        ),
+    ),
     "Algorithm 2": Place("conditional gradient for NOMAD", ("convergence",)),
+    "Complexity": Place(
+        "cost of a step, and number of steps",
+        (
+            "cost",
+            "errata",
+        ),
+    ),
     "Section 5.4": Place(
         "accuracy and time of the solvers",
         (
             "convergence",
             "solvers",
+            "cost",
             "timing",
         ),
     ),
@@ -92,12 +164,33 @@ PLACES: dict[str, Place] = {
         "convergence",
         (
             "convergence",
+            "cost",
             "timing",
         ),
     ),
     "Figure 14": Place("solvers side by side", ("solvers",)),
-    "Figure 15": Place("time", ("timing",)),
-    "Figure 16": Place("all zeros of MNIST", ("mnist-zeros",)),
-    "Appendix A": Place("the relation to K-means", ("kmeans",)),
+    "Figure 15": Place(
+        "time",
+        (
+            "cost",
+            "timing",
+        ),
+    ),
+    "Figure 16": Place(
+        "all zeros of MNIST",
+        (
+            "mnist-zeros",
+            "errata",
+        ),
+    ),
+    "Section 6": Place("conclusions", ("cost",)),
+    "Appendix A": Place(
+        "the relation to K-means",
+        (
+            "kmeans",
+            "errata",
+        ),
+    ),
+    "Appendix D": Place("symmetric NMF", ("errata",)),
     "Appendix E": Place("the low-rank solver", ("burer-monteiro",)),
 }

@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Low-rank solver",
-    caption="""The optimum Q (left) and Y Y' of the paper's low-rank solver with r columns, as many as in the paper,
-    with its relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come closer. Below,
-    columns of Y, each a cell that covers a part of the curve: they tile it.""",
+    caption="""The optimum Q (left) and Y Y' of the paper's low-rank solver with r columns, as many as in the
+    paper, with its relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come
+    closer. Below, columns of Y, each a cell that covers a part of the curve: they tile it.""",
     data=("teapots",),
     seconds=(70, 14),
 )

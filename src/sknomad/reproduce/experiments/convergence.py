@@ -24,8 +24,8 @@ EXPERIMENT = Experiment(
     title="Convergence",
     caption="""Root mean square of the negative entries of Q (above), and the objective relative to the certified
     optimum (below), against steps, for the conditional gradient method with the constants of the paper's text and
-    of its authors' code (10 and 15 eigenvectors a step), and for our ADMM (one decomposition a step). Orange lines are
-    where the generic solver (SCS) ends; without CVXPY they are missing.""",
+    of its authors' code (10 and 15 eigenvectors a step), and for our ADMM (one decomposition a step). Orange lines
+    are where the generic solver (SCS) ends; without CVXPY they are missing.""",
     seconds=(250, 14),
 )
 

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Rank of nonnegative factors",
-    caption="""Relative error of Y Y' with nonnegative Y of r columns, found by symmetric NMF, against r: mean over
-    random starts, and two standard deviations either way. The error is far from zero at r = K and keeps falling
-    slowly.""",
+    caption="""Relative error of Y Y' with nonnegative Y of r columns, found by symmetric NMF, against r: mean
+    over random starts, and two standard deviations either way. The error is far from zero at r = K and keeps
+    falling slowly.""",
     seconds=(380, 12),
 )
 

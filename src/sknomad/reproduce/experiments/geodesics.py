@@ -26,11 +26,12 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Geodesics",
-    caption="""Share of each point's true nearest points, along the manifold, that a method finds (bullseye score),
-    against the size of the neighbourhood; noise fills five times as many further dimensions as the data has, or (last
-    column) is added to the data; shades are two standard errors over the draws. Embeddings have N neighbours, those of
-    the paper also the 5 of its code (Isomap's are drawn). With its N = 3 the truth of the teapots is in parts, with
-    N = 5 in one; UMAP and PaCMAP take part where they are installed, and not in the quick run.""",
+    caption="""Share of each point's true nearest points, along the manifold, that a method finds (bullseye
+    score), against the size of the neighbourhood; noise fills five times as many further dimensions as the data
+    has, or (last column) is added to the data; shades are two standard errors over the draws. Embeddings have N
+    neighbours, those of the paper also the 5 of its code (Isomap's are drawn). With its N = 3 the truth of the
+    teapots is in parts, with N = 5 in one; UMAP and PaCMAP take part where they are installed, and not in the quick
+    run.""",
     data=("teapots",),
     seconds=(560, 32),
 )

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="K-means, proven",
-    caption="""Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with from
-    random and from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where nearly
-    every random start leaves two clusters to one centre (crosses; the median of all starts is shown) and NOMAD does
-    not.""",
+    caption="""Above, six blobs: NOMAD's clusters, its matrix, and the inertia that Lloyd's algorithm ends with
+    from random and from k-means++ starts, relative to the proven lower bound. Below, 25 clusters on a grid, where
+    nearly every random start leaves two clusters to one centre (crosses; the median of all starts is shown) and
+    NOMAD does not.""",
     seconds=(25, 6),
 )
 

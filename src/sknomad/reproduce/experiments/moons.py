@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Moons",
-    caption="""Two half circles with noise 0.05. The inner products do not tell them apart; the learned matrix
-    (K = 16 for 200 points) has one block for each, and each block unrolls its half circle.""",
+    caption="""Two half circles with noise 0.05. The inner products do not tell them apart; the learned matrix (K
+    = 16 for 200 points) has one block for each, and each block unrolls its half circle.""",
     seconds=(8, 2),
 )
 

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.optimize import linprog
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_rand_score
-from sklearn.svm import SVC
 
 from ... import Gram, Solution, datasets
 from ...metrics import active_modes, hardness
@@ -224,18 +224,25 @@ def leading_eigenvectors(Q: NDArray[np.float64], count: int = 2) -> NDArray[np.f
 
 
 def separation(points: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
-    """Width of the widest strip between two classes, over the width of all points across it; 0 if no line separates.
+    """Width of the strip between two classes, over the width of all points across it; 0 if no line separates them.
+
+    A linear program finds the direction, of largest component 1, across which the strip is widest.
 
     Examples
     --------
     >>> round(separation(np.array([[0.0], [1.0], [3.0], [4.0]]), np.array([0, 0, 1, 1])), 6)
     0.5
     """
-    side = np.where(truth == truth[0], -1.0, 1.0)
-    line = SVC(kernel="linear", C=1e9).fit(points / np.abs(points).max(), side)
-    across = (points / np.abs(points).max()) @ line.coef_[0]
-    gap = across[side > 0].min() - across[side < 0].max()
-    return max(float(gap / np.ptp(across)), 0.0)
+    side = np.where(truth == truth[0], -1.0, 1.0)[:, None]
+    d = points.shape[1]
+    # Unknowns are the direction w, an offset b and the margin t: side (w x + b) >= t.
+    constraints = np.hstack([-side * points, -side, np.ones_like(side)])
+    bounds = [(-1.0, 1.0)] * d + [(None, None), (0.0, None)]
+    best = linprog([0.0] * (d + 1) + [-1.0], constraints, np.zeros(len(points)), bounds=bounds)
+    found = np.asarray(best.x)
+    across = points @ found[:d]
+    gap = across[side[:, 0] > 0].min() - across[side[:, 0] < 0].max()
+    return max(float(gap / np.ptp(across)), 0.0) if found[-1] > 1e-9 * np.abs(points).max() else 0.0
 
 
 def _schedules(arrays: Arrays, name: str) -> list[str]:

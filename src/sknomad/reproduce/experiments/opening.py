@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Opening: a knot and two spirals",
-    caption="""Above, a trefoil knot (K = 16): the learned matrix is nearly circulant, and its leading eigenvectors
-    unfold it into a closed curve. Below, two entangled spirals (K = 64): the matrix falls into two blocks, one per
-    spiral.""",
+    caption="""Above, a trefoil knot (K = 16): the learned matrix is nearly circulant, and its leading
+    eigenvectors unfold it into a closed curve. Below, two entangled spirals (K = 64): the matrix falls into two
+    blocks, one per spiral.""",
     seconds=(15, 6),
 )
 

@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Three solvers, one matrix",
-    caption="""Q from a generic solver (SCS through CVXPY), from the conditional gradient method with its authors'
-    constants and stopping test, and from ours, on the paper's six data sets and the faces of its code, with the
-    relative
-    difference from ours and the certified gap. Without CVXPY the first is left out. The quick run has small data.""",
+    caption="""Q from a generic solver (SCS through CVXPY), from the conditional gradient method with its
+    authors' constants and stopping test, and from ours, on the paper's six data sets and the faces of its code,
+    with the relative difference from ours and the certified gap. Without CVXPY the first is left out. The quick run
+    has small data.""",
     data=("teapots", "yale"),
     seconds=(520, 24),
 )

@@ -21,9 +21,10 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Square",
-    caption="""A 16 x 16 grid of unit spacing in two of ten coordinates, noise in the other eight (K = 32). The leading
-    eigenvectors recover the grid, bent at its edges, for noise of standard deviation 0.1 and of 0.5 (the paper does not
-    say its own); columns of the matrix (noise 0.5), drawn on the grid, are overlapping local patches.""",
+    caption="""A 16 x 16 grid of unit spacing in two of ten coordinates, noise in the other eight (K = 32). The
+    leading eigenvectors recover the grid, bent at its edges, for noise of standard deviation 0.1 and of 0.5 (the
+    paper does not say its own); columns of the matrix (noise 0.5), drawn on the grid, are overlapping local
+    patches.""",
     seconds=(50, 5),
 )
 

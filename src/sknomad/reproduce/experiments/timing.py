@@ -28,8 +28,8 @@ EXPERIMENT = Experiment(
     title="Time",
     caption="""Seconds (left) and certified gap at the end (right) on the first n images of the digit one. Ours
     stops at a proven gap of 1e-3, the others at their own tests (conditional gradient: that of the paper's timing
-    figure; SCS: 1e-5; low rank: the authors' relative change of 1e-5). Open marks were stopped at the time limit; the
-    low-rank solver gives no bound.""",
+    figure; SCS: 1e-5; low rank: the authors' relative change of 1e-5). Open marks were stopped at the time limit;
+    the low-rank solver gives no bound.""",
     data=("mnist",),
     seconds=(800, 30),
 )

@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Turntable",
-    caption="""Two objects of COIL-100 (17, a cat, and 52, a mouse), 72 views each, stand in for the paper's horse
-    and lamp, which are not available. With K = 16, as with the authors' K = 35, there are two blocks, each a closed
-    curve.""",
+    caption="""Two objects of COIL-100 (17, a cat, and 52, a mouse), 72 views each, stand in for the paper's
+    horse and lamp, which are not available. With K = 16, as with the authors' K = 35, there are two blocks, each a
+    closed curve.""",
     data=("coil100",),
     seconds=(90, 10),
 )

@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Yale faces",
-    caption="""Subjects 1, 4, 5 and 27 of the Extended Yale Face Database B, 64 lights each (K = 16). The embedding
-    goes round with the azimuth of the light, whoever is lit, and closes in the dark, where the light is behind.""",
+    caption="""Subjects 1, 4, 5 and 27 of the Extended Yale Face Database B, 64 lights each (K = 16). The
+    embedding goes round with the azimuth of the light, whoever is lit, and closes in the dark, where the light is
+    behind.""",
     data=("yale",),
     seconds=(15, 8),
 )
