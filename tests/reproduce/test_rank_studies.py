@@ -35,7 +35,7 @@ def test_every_rank_gets_fifty_starts(monkeypatch):
     monkeypatch.setattr(cp_rank, "cp_rank_profile", profile)
     monkeypatch.setattr(Record, "solve", lambda *args, **kwargs: SimpleNamespace(Q=np.eye(3)))
     arrays = computed(cp_rank, quick=False)
-    assert asked == [50, 50]
+    assert asked == [50, 50, 50]
     assert arrays["two rings/starts"] == arrays["double Swiss roll/starts"] == 50
 
 

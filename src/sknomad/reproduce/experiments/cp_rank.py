@@ -28,8 +28,13 @@ EXPERIMENT = Experiment(
 RANKS = {
     "two rings": (4, 8, 12, 16, 20, 24, 32, 48, 64, 96, 128, 200),
     "double Swiss roll": (8, 16, 32, 48, 64, 80, 96, 112, 128, 160, 200),
+    "one ring": (4, 8, 12, 16, 24, 32, 48, 64, 96, 128),
 }
-QUICK_RANKS = {"two rings": (2, 4, 8, 12, 16, 32, 64), "double Swiss roll": (8, 16, 24, 32, 48, 64, 96)}
+QUICK_RANKS = {
+    "two rings": (2, 4, 8, 12, 16, 32, 64),
+    "double Swiss roll": (8, 16, 24, 32, 48, 64, 96),
+    "one ring": (4, 8, 16, 32, 64),
+}
 STARTS, QUICK_STARTS = 50, 4
 # The ring on which the best completely positive value is known exactly.
 RING_N, RING_K = 100, 8
@@ -41,13 +46,14 @@ def compute(record: Record, quick: bool) -> None:
     data = {
         "two rings": (datasets.two_rings(n)[0], n // 25 * 2),
         "double Swiss roll": (datasets.double_swiss_roll(n)[0], n // 25 * 8),
+        "one ring": (datasets.ring(RING_N)[0], RING_K),
     }
     record["data"] = list(data)
     for name, (X, K) in data.items():
         Q = record.solve(name, X, K, tol=1e-3 if quick else 1e-4).Q
         n_starts, n_jobs = (QUICK_STARTS, None) if quick else (STARTS, -1)
         errors = cp_rank_profile(Q, ranks[name], n_starts, random_state=record.seed, n_jobs=n_jobs)
-        record[f"{name}/K"], record[f"{name}/n"], record[f"{name}/rank"] = K, n, ranks[name]
+        record[f"{name}/K"], record[f"{name}/n"], record[f"{name}/rank"] = K, len(X), ranks[name]
         record[f"{name}/mean"], record[f"{name}/spread"] = errors.mean, errors.spread
         record[f"{name}/best"], record[f"{name}/starts"] = errors.best, errors.errors.shape[1]
     record["ring/optimum"] = ring_optimum(RING_N, RING_K).value
