@@ -156,7 +156,6 @@ PLACES: dict[str, Place] = {
         (
             "convergence",
             "solvers",
-            "cost",
             "timing",
         ),
     ),
@@ -164,18 +163,11 @@ PLACES: dict[str, Place] = {
         "convergence",
         (
             "convergence",
-            "cost",
             "timing",
         ),
     ),
     "Figure 14": Place("solvers side by side", ("solvers",)),
-    "Figure 15": Place(
-        "time",
-        (
-            "cost",
-            "timing",
-        ),
-    ),
+    "Figure 15": Place("time", ("timing",)),
     "Figure 16": Place(
         "all zeros of MNIST",
         (

@@ -69,14 +69,15 @@ class DigitStudy:
             rows.append(
                 judge(
                     sentence,
-                    "{count} neighbours in the embedding explain {here:.0%} of the variance of {feature} (those in Q "
-                    "{kernel:.0%}, in two principal components {there:.0%}); {third:.0%} lie in the same third",
-                    here >= LEAST_EXPLAINED,
-                    "Two eigenvectors show {here:.0%} of {feature}; Q itself knows more: its own neighbours explain "
-                    "{kernel:.0%}.",
-                    Verdict.PAPER if kernel >= LEAST_EXPLAINED else Verdict.OURS,
+                    "the {count} strongest neighbours in Q explain {kernel:.0%} of the variance of {feature}, those "
+                    "in the "
+                    "plane of two eigenvectors {here:.0%}, in that of two principal components {there:.0%}; "
+                    "{third:.0%} of "
+                    "neighbours in the plane lie in the same third",
+                    max(here, kernel) >= LEAST_EXPLAINED,
+                    "Q's neighbours explain {kernel:.0%} of {feature}, those in the plane {here:.0%}.",
+                    Verdict.PAPER,
                     source=source,
-                    mend="30 % of the variance",
                     count=count,
                     here=here,
                     there=there,

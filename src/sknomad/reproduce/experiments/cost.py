@@ -16,8 +16,8 @@ from ...solvers import ADMM, ConditionalGradient, Reference, SoftAssignment
 from ..claims import Claim, Verdict, finding, judge, paper
 from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
+from ..measure import exponent
 from ..record import Arrays, Record
-from ..timing_claims import exponent
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

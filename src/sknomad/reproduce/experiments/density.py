@@ -22,7 +22,7 @@ EXPERIMENT = Experiment(
     two and three dimensions whose density varies ninefold along the first angle: means over twelve bins, all draws.
     Optimal quantisation predicts the power 2/(d + 2) (dashed); the line is the fit, with its interval over the
     draws.""",
-    seconds=(240, 25),
+    seconds=(300, 20),
     seed=100,
 )
 

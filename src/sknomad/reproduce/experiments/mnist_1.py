@@ -16,7 +16,7 @@ ONES = DigitStudy(
     1,
     {
         "slant": (
-            "The embedding orders the ones by slant.",
+            "The manifold of the ones is ordered by slant.",
             paper("Figure 6c", "The manifold of 1s uncovers their orientation"),
         ),
     },

@@ -16,9 +16,9 @@ FEATURES = paper("Figure 6c", "the manifold of 2s parameterizes features like si
 TWOS = DigitStudy(
     2,
     {
-        "slant": ("Slant changes along the embedding of the twos.", FEATURES),
-        "width": ("Size changes along the embedding of the twos.", FEATURES),
-        "thickness": ("Thickness of strokes changes along the embedding of the twos.", FEATURES),
+        "slant": ("Slant changes along the manifold of the twos.", FEATURES),
+        "width": ("Size changes along the manifold of the twos.", FEATURES),
+        "thickness": ("Thickness of strokes changes along the manifold of the twos.", FEATURES),
     },
 )
 compute, draw, claims = TWOS.compute, TWOS.draw, TWOS.claims
