@@ -70,7 +70,7 @@ SOLVERS = {
     "conditional gradient": run_to_the_end(ConditionalGradient("code", stop="timing")),
     "SCS": run_reference("SCS", eps=1e-5, max_iters=5000),
     "Clarabel": run_reference("CLARABEL"),
-    "Burer-Monteiro, r = 64": run_to_the_end(BurerMonteiro(rank="4K")),
+    "Burer-Monteiro, r = 64": run_to_the_end(BurerMonteiro(rank="4K", stop="change")),
 }
 
 

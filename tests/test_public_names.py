@@ -26,9 +26,10 @@ PUBLIC = {
         cuda_is_available resolve takes_weights
     """,
     "sknomad.ring": """
-        CompletelyPositiveOptimum InactiveK RingPath RingSolution TorusSolution best_completely_positive
+        CompletelyPositiveOptimum InactiveK RingPath RingSolution SphereSolution TorusSolution best_completely_positive
         best_completely_positive_value completely_positive_factor cone_half_angle diagonal_path inactive_K
-        ring_closed_form ring_optimum ring_path ring_points torus_optimum torus_points
+        ring_closed_form ring_optimum ring_path ring_points sphere_completely_positive_value sphere_design
+        sphere_optimum torus_optimum torus_points
     """,
     "sknomad.datasets": """
         DataDamagedError DataUnavailableError Images blobs double_swiss_roll fetch_coil100 fetch_coil20 fetch_mnist

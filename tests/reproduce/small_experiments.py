@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 from sknomad import cli
 from sknomad.reproduce import Claim, Experiment, Verdict
 from sknomad.reproduce import figure_parts as _figure
+from sknomad.reproduce.claims import paper
 
 
 def fake(name, **about):
@@ -25,7 +26,8 @@ def fake(name, **about):
         return figure
 
     module.compute, module.draw = compute, draw
-    module.claims = lambda arrays: [Claim("It is <so>.", f"{len(arrays['x'])} points", Verdict.HOLDS)]
+    source = paper("Figure 5", "it is so")
+    module.claims = lambda arrays: [Claim("It is <so>.", f"{len(arrays['x'])} points", Verdict.HOLDS, source=source)]
     return module
 
 

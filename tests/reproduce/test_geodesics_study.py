@@ -88,28 +88,34 @@ def test_silence_gives_the_logger_back():
 
 def made_up_scores(two_half_rings):
     """Scores in which NOMAD has 0.9 everywhere and embeddings 0.8, or `two_half_rings` there."""
-    methods = [geodesics.NOMAD, *geodesics.OF_THE_PAPER, geodesics.NO_EMBEDDING]
-    data = ["one ring", "one half-ring", "teapots", "two rings", "two half-rings"]
-    scores = np.full((5, 3, len(methods), 2, len(geodesics.PERCENTILES)), 0.8)
-    scores[4, :, 1] = two_half_rings
-    scores[:, :, 0] = scores[:, :, -1] = 0.9
+    embeddings = [*geodesics.OF_THE_PAPER, *map(geodesics.with_five, geodesics.OF_THE_PAPER)]
+    methods = [geodesics.NOMAD, geodesics.SQUARED, *embeddings, geodesics.NO_EMBEDDING]
+    data = ["one ring", "one half-ring", "teapots", "teapots, N = 5", "two rings", "two half-rings"]
+    scores = np.full((6, 5, len(methods), 2, len(geodesics.PERCENTILES)), 0.8)
+    scores[5, :, 2] = two_half_rings
+    scores[:, :, :2] = scores[:, :, -1:] = 0.9
     scores[:, 0, :, 1] = np.nan  # one draw without noise
     return {
-        "scores": scores, "percentiles": geodesics.PERCENTILES, "noises": np.array(geodesics.NOISES),
+        "scores": scores, "percentiles": geodesics.PERCENTILES, "N": np.full(6, 10), "n": np.array(200),
+        "kind": np.array([kind for kind, _ in geodesics.NOISES]), "truth_parts": np.ones(6, dtype=int),
+        "noise": np.array([noise for _, noise in geodesics.NOISES]),
         "methods": np.array(methods), "data": np.array(data), "left_out": np.array(["UMAP"]),
-        "parts": np.ones((5, 3), dtype=int),
+        "parts": np.ones((6, 5, 2), dtype=int),
     }  # fmt: skip
 
 
 def test_claims_on_geodesics_say_who_is_ahead_where():
     good = geodesics.claims(made_up_scores(0.8))
-    assert set(verdicts(good)) == {Verdict.HOLDS}
-    *_, rival, _ = geodesics.claims(made_up_scores(0.95))
-    assert rival.verdict is Verdict.DIFFERS
-    assert "-0.050 (Isomap at percentile 1, noise 0), -0.050 with noise" in rival.number
+    assert set(verdicts(good)) == {Verdict.HOLDS, Verdict.BEYOND}
+    rival = geodesics.claims(made_up_scores(0.95))[5]
+    assert rival.verdict is Verdict.PAPER
+    assert "noise 0.1: 0.900 against 0.950 (Isomap)" in rival.number
+    assert "Isomap is 0.050 ahead at noise 0" in rival.why
+    small = geodesics.claims(made_up_scores(0.95) | {"n": np.array(100)})[5]
+    assert small.verdict is Verdict.UNTESTED
 
 
 def test_geodesics_are_drawn_from_arrays():
     axes = geodesics.draw(made_up_scores(0.8)).axes
-    assert len(axes) == 15
-    assert len(axes[0].lines) == 7
+    assert len(axes) == 30
+    assert len(axes[0].lines) == 8  # those of the paper, Isomap with five neighbours, ours, and the data

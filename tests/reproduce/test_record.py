@@ -1,31 +1,15 @@
 """Claims and records: a number and a reason, and the certificate of every solve."""
 
-import json
-
 import numpy as np
 import pytest
 
 from sknomad import Gram, certify
-from sknomad.reproduce import Claim, Record, Verdict
-from sknomad.reproduce.claims import judge
+from sknomad.reproduce import Record
 from sknomad.reproduce.record import certificates
 from sknomad.ring import ring_optimum, ring_points
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
-
-
-def test_claims_need_a_number_and_a_reason():
-    with pytest.raises(ValueError, match="must have a sentence and a number"):
-        Claim("It works.", "well", Verdict.HOLDS)
-    with pytest.raises(ValueError, match="must say why it fails"):
-        Claim("It works.", "3", Verdict.FAILS)
-    with pytest.raises(ValueError, match="must say why it differs"):
-        Claim("It works.", "3", Verdict.DIFFERS, "  ")
-    claim = Claim("It works.", "3", Verdict.DIFFERS, "Because.")
-    assert Claim.from_json(json.loads(json.dumps(claim.to_json()))) == claim
-    assert judge("It works.", "3", np.False_, "Because.", Verdict.DIFFERS) == claim
-    assert judge("It works.", "3", np.True_, "Because.").why == ""
 
 
 def test_record_keeps_the_certificate_of_every_solve():

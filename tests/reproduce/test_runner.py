@@ -42,7 +42,8 @@ def test_run_writes_everything_and_the_page_shows_it(tmp_path, experiments, caps
     assert facts["quick"] is True
     assert facts["versions"]["numpy"] == np.__version__
     report = json.loads((folder / "first.json").read_text())
-    assert report["claims"] == [{"sentence": "It is <so>.", "number": "4 points", "verdict": "holds", "why": ""}]
+    expected = {"sentence": "It is <so>.", "number": "4 points", "verdict": "holds", "why": "", "mend": ""}
+    assert report["claims"] == [expected | {"place": "Figure 5", "quotation": "it is so"}]
     page = Page(folder / "index.html")
     assert page.images == ["first.png", "second.png", "third.png"]
     assert "It is <so>." in page.text
@@ -55,7 +56,7 @@ def test_run_writes_everything_and_the_page_shows_it(tmp_path, experiments, caps
 
 def test_a_second_run_computes_nothing_but_draws_and_judges_again(tmp_path, experiments):
     reproduce.run_experiments(["first"], tmp_path)
-    experiments.first.claims = lambda arrays: [Claim("Now this.", "1", Verdict.HOLDS)]
+    experiments.first.claims = lambda arrays: [Claim("Now this.", "1", Verdict.BEYOND)]
     (outcome,) = reproduce.run_experiments(["first"], tmp_path)
     assert experiments.first.runs == 1
     assert outcome.state.name == "KEPT"

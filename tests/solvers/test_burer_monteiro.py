@@ -144,6 +144,7 @@ def test_rank_is_a_number_or_a_multiple_of_K():
         ({"trace_penalty": 0.0}, "trace_penalty must be a positive real number, got 0"),
         ({"step": -1}, "step must be"),
         ({"tol": -1}, "tol must be"),
+        ({"stop": "never"}, "stop must be one of feasible, change, got 'never'"),
     ],
 )
 def test_bad_settings_are_named(settings, message):
@@ -151,7 +152,18 @@ def test_bad_settings_are_named(settings, message):
         BurerMonteiro(**settings)
 
 
-def test_more_columns_than_points_are_refused():
-    problem = KMeansSDP(Gram.from_data(ring_points(10)), 2)
-    with pytest.raises(ValueError, match=r"rank must be at most n_samples=10, got 11\. Use fewer"):
-        solve(problem, BurerMonteiro(11))
+def test_more_columns_than_points_are_allowed():
+    problem = KMeansSDP(Gram.from_data(ring_points(20)), 4)
+    last = last_iterate(problem, BurerMonteiro(48))
+    assert last.Q.Y.shape == (20, 48)
+    best = best_completely_positive_value(20, 4)
+    assert best * (1 - 1e-3) <= certify(problem, last).lower <= best * (1 + 1e-12)
+
+
+def test_the_authors_test_looks_at_the_change_alone():
+    problem = KMeansSDP(Gram.from_data(datasets.moons(60, random_state=0)[0]), 6)
+    theirs, ours = ([*BurerMonteiro("4K", stop=stop).iterates(problem)] for stop in ("change", "feasible"))
+    assert len(theirs) < len(ours)
+    assert theirs[-1].residuals["move"] <= 1e-5 < theirs[-1].residuals["row_error"]
+    assert ours[-1].residuals["row_error"] <= 1e-5
+    assert np.array_equal(theirs[-1].Q.Y, ours[len(theirs) - 1].Q.Y)  # the same run, cut short

@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import Self, cast
 
 from .. import reproduce
+from ..reproduce.record import OURS
 from ..reproduce.registry import check_names
 from ..reproduce.runner import Outcome, State, Step
 from ..reproduce.store import Report, read_report
 from .command import DONE, FAILED, INTERRUPTED, as_json, printable, say, show
 from .progress_bar import ERASE_LINE, ProgressBar
 
-VERDICTS = ("holds", "differs", "fails")  # in the order in which they are counted
+VERDICTS = tuple(verdict.value for verdict in reproduce.Verdict)  # in the order in which they are counted
 
 
 def run(options: argparse.Namespace) -> int:
@@ -95,16 +96,16 @@ def _summary(out: Path, outcomes: list[Outcome]) -> str:
     reports = [report for outcome in done if (report := read_report(out / f"{outcome.name}.json")) is not None]
     total = sum((_verdicts(report) for report in reports), Counter())
     lines = [_line(report) for report in reports]
-    lines.append("claims: " + ", ".join(f"{total[word]} {word}" for word in VERDICTS))
+    lines.append("claims: " + "; ".join(f"{total[word]} {word}" for word in VERDICTS))
     lines.append(f"page: {out / 'index.html'}")
     return "\n".join(lines)
 
 
 def _line(report: Report) -> str:
-    gaps = [proof["gap"] for proof in report["certificates"] if proof["gap"] is not None]
+    gaps = [proof["gap"] for proof in report["certificates"] if proof["by"] == OURS and proof["gap"] is not None]
     proven = f"largest gap {max(gaps):.1e}" if gaps else ""
     counts = _verdicts(report)
-    verdicts = ", ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
+    verdicts = "; ".join(f"{counts[word]} {word}" for word in VERDICTS if counts[word])
     return f"{report['name']:<16}{report['seconds']:7.1f} s  {proven:<22}{verdicts}"
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.extmath import svd_flip
 
 Array = NDArray[np.float64]
@@ -77,3 +77,14 @@ def explained(neighbours: NDArray[np.intp], values: Array) -> float:
     """
     residual = values - values[neighbours].mean(axis=1)
     return float(1 - np.mean(residual**2) / np.var(values))
+
+
+def exponent(n: ArrayLike, seconds: ArrayLike) -> float:
+    """Slope of seconds against n on logarithmic axes.
+
+    Examples
+    --------
+    >>> round(exponent([10, 20, 40], [1.0, 4.0, 16.0]), 6)
+    2.0
+    """
+    return float(np.polyfit(np.log(n), np.log(seconds), 1)[0])

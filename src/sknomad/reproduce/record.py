@@ -15,6 +15,7 @@ from ..solvers import Auto
 Arrays = dict[str, NDArray[Any]]
 
 PREFIX = "certificate/"
+OURS = "ours"
 
 
 class Proof(TypedDict):
@@ -29,9 +30,10 @@ class Proof(TypedDict):
     grade: str
     seconds: float
     iterations: int
+    by: str  # the solver: "ours", or another's that is compared with it
 
 
-Field: TypeAlias = Literal["K", "n", "lower", "upper", "gap", "grade", "seconds", "iterations"]
+Field: TypeAlias = Literal["K", "n", "lower", "upper", "gap", "grade", "seconds", "iterations", "by"]
 FIELDS: tuple[Field, ...] = get_args(Field)
 
 
@@ -56,7 +58,7 @@ class Record:
     >>> solution = record.solve("pairs", [[0.0], [1.0], [10.0], [11.0]], 2)
     >>> record["Q"] = solution.Q
     >>> sorted(record.arrays())[:4]
-    ['Q', 'certificate/pairs/K', 'certificate/pairs/gap', 'certificate/pairs/grade']
+    ['Q', 'certificate/pairs/K', 'certificate/pairs/by', 'certificate/pairs/gap']
     """
 
     def __init__(self, seed: int = 0, device: str = "auto") -> None:
@@ -89,9 +91,15 @@ class Record:
         return solution
 
     def certificate(
-        self, name: str, problem: KMeansSDP, certificate: Certificate, seconds: float, iterations: int
+        self,
+        name: str,
+        problem: KMeansSDP,
+        certificate: Certificate,
+        seconds: float,
+        iterations: int,
+        by: str = OURS,
     ) -> None:
-        """Keep a certificate that came about in another way than through `solve`."""
+        """Keep a certificate that came about in another way than through `solve`; `by` names another's solver."""
         proof: Proof = {
             "name": name,
             "K": problem.K,
@@ -102,6 +110,7 @@ class Record:
             "grade": certificate.grade,
             "seconds": seconds,
             "iterations": iterations,
+            "by": by,
         }
         for field in FIELDS:
             self._arrays[f"{PREFIX}{name}/{field}"] = np.asarray(proof[field])

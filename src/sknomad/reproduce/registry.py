@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import pkgutil
 from pathlib import Path
 from typing import cast
@@ -12,9 +13,9 @@ from .experiment import ExperimentModule
 PACKAGE = f"{__name__.rpartition('.')[0]}.experiments"
 
 ORDER = (
-    "opening", "ring", "two-rings", "moons", "teapots", "yale", "mnist-1", "mnist-2", "turntable", "square",
-    "multilayer", "geodesics", "cp-rank", "burer-monteiro", "convergence", "solvers", "timing", "mnist-zeros",
-    "mnist-all", "kmeans",
+    "opening", "ring", "density", "two-rings", "moons", "teapots", "yale", "mnist-1", "mnist-2", "turntable", "square",
+    "tolerance", "multilayer", "geodesics", "cp-rank", "burer-monteiro", "frank-wolfe", "convergence", "solvers",
+    "cost", "timing", "mnist-zeros", "mnist-all", "kmeans", "further", "sphere", "online", "errata",
 )  # fmt: skip
 
 
@@ -50,6 +51,12 @@ def load(name: str) -> ExperimentModule:
     """
     check_names([name])
     return cast(ExperimentModule, importlib.import_module(EXPERIMENTS[name]))
+
+
+def source_of(name: str) -> str | None:
+    """The code of an experiment; None if it is of no file."""
+    spec = importlib.util.find_spec(EXPERIMENTS[name]) if "." in EXPERIMENTS[name] else None
+    return Path(spec.origin).read_text(encoding="utf-8") if spec is not None and spec.origin is not None else None
 
 
 def check_names(names: list[str]) -> None:

@@ -15,7 +15,7 @@ from .experiment import Experiment, ExperimentModule
 from .figure_style import draw_figure, write_figure
 from .page import check_can_write, write_page
 from .record import Arrays, Record, certificates
-from .registry import EXPERIMENTS, check_names, load
+from .registry import EXPERIMENTS, check_names, load, source_of
 from .store import Facts, Report
 
 
@@ -81,7 +81,7 @@ def run_experiments(
     names : iterable of str or None
         Keys of `EXPERIMENTS`. None is all but those that only run when named.
     out : path
-        Folder for ``NAME.npz``, ``.json``, ``.png``, ``.svg`` and ``index.html``; made if need be.
+        Folder for ``NAME.npz``, ``.json``, ``.png``, ``.svg``, ``.py`` (its code) and ``index.html``; made if need be.
     quick : bool
         Run at reduced size.
     device : {"auto", "cpu", "cuda"}
@@ -152,12 +152,16 @@ def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwri
         "seed": facts.seed,
         "seconds": facts.seconds,
         "versions": facts.versions,
+        "machine": facts.machine,
+        "date": facts.date,
         "title": module.EXPERIMENT.title,
         "caption": module.EXPERIMENT.caption,
         "claims": claims,
         "certificates": certificates(arrays),
     }
     _store.write_json(folder / f"{name}.json", report)
+    if (code := source_of(name)) is not None:
+        _store.write_text(folder / f"{name}.py", code)
     return Outcome(name, State.COMPUTED if kept is None else State.KEPT, seconds=facts.seconds)
 
 
@@ -168,7 +172,8 @@ def _compute(module: ExperimentModule, name: str, quick: bool, device: str, name
     started = time.perf_counter()
     module.compute(record, quick)
     seconds = time.perf_counter() - started
-    return record.arrays(), Facts(name, quick, experiment.seed, seconds, _store.versions())
+    here = _store.machine(device)
+    return record.arrays(), Facts(name, quick, experiment.seed, seconds, _store.versions(), here, _store.today())
 
 
 def _failed(name: str, error: Exception) -> Outcome:

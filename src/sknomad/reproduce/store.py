@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
+import importlib
 import json
 import math
+import os
 import platform
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -16,6 +19,7 @@ import numpy as np
 
 from .._files.atomic import written_whole
 from .._version import __version__, installed_version
+from ..solvers import cuda_is_available
 from .record import Arrays, Proof
 
 # Entry of an npz file that tells how its arrays came about.
@@ -32,6 +36,8 @@ class Facts:
     seed: int
     seconds: float  # that computing took
     versions: dict[str, str]  # of packages
+    machine: str  # processors, and the GPU if one was used
+    date: str  # day on which it was computed
 
 
 class Report(TypedDict):
@@ -42,6 +48,8 @@ class Report(TypedDict):
     seed: int
     seconds: float
     versions: dict[str, str]
+    machine: str
+    date: str
     title: str
     caption: str
     claims: list[dict[str, str]]  # each as from `Claim.to_json`
@@ -53,6 +61,38 @@ def versions() -> dict[str, str]:
     found = {name: installed_version(name) for name in PACKAGES}
     here = {"sknomad": __version__, "python": platform.python_version()}
     return here | {name: version for name, version in found.items() if version is not None}
+
+
+def machine(device: str) -> str:
+    """Processors in words, and the GPU if `device` may be one.
+
+    Examples
+    --------
+    >>> "core" in machine("cpu")
+    True
+    """
+    cores = os.cpu_count() or 1
+    words = f"{cores} core{'s' * (cores > 1)} of {_processor()}"
+    return f"{words}, {gpu_name()}" if device != "cpu" and cuda_is_available() else words
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(named, "") or platform.processor() or platform.machine()
+
+
+def gpu_name() -> str:
+    """What the CUDA device calls itself."""
+    return str(importlib.import_module("torch").cuda.get_device_name(0))
+
+
+def today() -> str:
+    """The date, in UTC."""
+    return datetime.datetime.now(datetime.UTC).date().isoformat()
 
 
 @contextlib.contextmanager

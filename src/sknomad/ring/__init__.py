@@ -1,4 +1,4 @@
-"""NOMAD on the ring and the flat torus, solved exactly: the analysis of the paper as code, and an oracle for solvers.
+"""NOMAD on the ring, the flat torus and the sphere, solved exactly: the paper's analysis, and an oracle for solvers.
 
 On equally spaced points of a circle an optimal ``Q`` is circulant, so the semidefinite program is a linear program in
 the Fourier basis. Everything here is for centred Gram matrices (the mean of the points is 0) and any real ``K``.
@@ -21,12 +21,14 @@ from .positivity import (
     best_completely_positive_value,
     completely_positive_factor,
 )
+from .sphere import SphereSolution, sphere_completely_positive_value, sphere_design, sphere_optimum
 
 __all__ = [
     "CompletelyPositiveOptimum",
     "InactiveK",
     "RingPath",
     "RingSolution",
+    "SphereSolution",
     "TorusSolution",
     "best_completely_positive",
     "best_completely_positive_value",
@@ -38,6 +40,9 @@ __all__ = [
     "ring_optimum",
     "ring_path",
     "ring_points",
+    "sphere_completely_positive_value",
+    "sphere_design",
+    "sphere_optimum",
     "torus_optimum",
     "torus_points",
 ]

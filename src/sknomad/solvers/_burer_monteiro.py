@@ -9,7 +9,7 @@ import math
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import ClassVar, Literal, TypeAlias, get_args
 
 import numpy as np
 import scipy.linalg as la
@@ -27,6 +27,8 @@ from .._program.problem import KMeansSDP
 MULTIPLE = re.compile(r"(\d+)?K")
 # n x r arrays alive in L-BFGS-B: ten pairs of corrections, and what a gradient needs.
 ARRAYS_OF_A_STEP = 30
+Stop: TypeAlias = Literal["feasible", "change"]
+STOPS: tuple[Stop, ...] = get_args(Stop)
 
 
 @saved
@@ -54,15 +56,17 @@ class BurerMonteiro:
     Parameters
     ----------
     rank : int or str, default="8K"
-        Columns ``r`` of ``Y``: a number, at most that of the points, or a multiple of K such as "K" or "4K", rounded
-        up, and cut to the number of points.
+        Columns ``r`` of ``Y``: a number, which may exceed that of the points, or a multiple of K such as "K" or "4K",
+        rounded up, and cut to the number of points.
     row_penalty, trace_penalty : float, default=1
         The paper's sigma and phi.
     step : float, default=1
         The paper's eta, by which multipliers move.
     tol : float, default=1e-5
-        There is no further step when ``Y`` moved by less than this relative to its norm, *and* the constraints hold to
-        the same relative accuracy. The authors' code looks at the first alone.
+        Accuracy of the test that ends the run.
+    stop : {"feasible", "change"}, default="feasible"
+        The test. "change": ``Y`` moved by less than `tol` relative to its norm, as in the authors' code. "feasible":
+        it did, *and* the constraints hold to the same relative accuracy, which takes many more steps.
     random_state : int, default=0
         Seed of the symmetric factorisation of ``D`` that is the start.
 
@@ -80,6 +84,7 @@ class BurerMonteiro:
     trace_penalty: float = 1.0
     step: float = 1.0
     tol: float = 1e-5
+    stop: Stop = "feasible"
     random_state: int = 0
     device: ClassVar[Device] = "cpu"
     matrix_free: ClassVar[bool] = True
@@ -97,6 +102,8 @@ class BurerMonteiro:
         check_real(self.trace_penalty, "trace_penalty", 1e-12, 1e12, positive)
         check_real(self.step, "step", 1e-12, 1e12, positive)
         check_real(self.tol, "tol", 0, 1, "a real number in [0, 1]")
+        if self.stop not in STOPS:
+            raise ValueError(f"stop must be one of {', '.join(STOPS)}, got {self.stop!r}.")
         check_integer(self.random_state, "random_state", 0)
 
     def columns(self, problem: KMeansSDP) -> int:
@@ -104,10 +111,6 @@ class BurerMonteiro:
         if isinstance(self.rank, str):
             multiple = int(MULTIPLE.fullmatch(self.rank)[1] or 1)  # type: ignore[index]
             return min(math.ceil(multiple * problem.K), problem.n)
-        if self.rank > problem.n:
-            raise ValueError(
-                f"rank must be at most n_samples={problem.n}, got {self.rank}. Use fewer columns, or a multiple of K."
-            )
         return int(self.rank)
 
     def memory(self, problem: KMeansSDP) -> int:
@@ -142,7 +145,7 @@ class BurerMonteiro:
                 },
                 state=multipliers,
             )
-            if max(move, row_error, trace_error) <= self.tol:
+            if (move if self.stop == "change" else max(move, row_error, trace_error)) <= self.tol:
                 return
 
     def _objective(

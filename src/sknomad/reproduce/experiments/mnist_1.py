@@ -1,5 +1,6 @@
 """Handwritten ones, drawn at random from MNIST."""
 
+from ..claims import paper
 from ..digits import DigitStudy
 from ..experiment import Experiment
 
@@ -14,7 +15,10 @@ EXPERIMENT = Experiment(
 ONES = DigitStudy(
     1,
     {
-        "slant": "The embedding orders the ones by slant.",
+        "slant": (
+            "The manifold of the ones is ordered by slant.",
+            paper("Figure 6c", "The manifold of 1s uncovers their orientation"),
+        ),
     },
 )
 compute, draw, claims = ONES.compute, ONES.draw, ONES.claims

@@ -1,5 +1,6 @@
 """Handwritten twos, drawn at random from MNIST."""
 
+from ..claims import paper
 from ..digits import DigitStudy
 from ..experiment import Experiment
 
@@ -11,12 +12,13 @@ EXPERIMENT = Experiment(
     seconds=(10, 5),
 )
 
+FEATURES = paper("Figure 6c", "the manifold of 2s parameterizes features like size, slant, and line thickness")
 TWOS = DigitStudy(
     2,
     {
-        "slant": "Slant changes along the embedding of the twos.",
-        "width": "Size changes along the embedding of the twos.",
-        "thickness": "Thickness of strokes changes along the embedding of the twos.",
+        "slant": ("Slant changes along the manifold of the twos.", FEATURES),
+        "width": ("Size changes along the manifold of the twos.", FEATURES),
+        "thickness": ("Thickness of strokes changes along the manifold of the twos.", FEATURES),
     },
 )
 compute, draw, claims = TWOS.compute, TWOS.draw, TWOS.claims

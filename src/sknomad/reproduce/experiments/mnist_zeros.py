@@ -10,7 +10,7 @@ from sklearn.neighbors import NearestNeighbors
 
 from ... import datasets
 from ...solvers import cuda_is_available
-from ..claims import Claim, Verdict, judge
+from ..claims import Claim, Verdict, finding, judge, paper
 from ..experiment import Experiment
 from ..figure_parts import colour_map, figure, label, scatter, styled, thumbnails
 from ..record import Arrays, Record
@@ -31,6 +31,7 @@ EXPERIMENT = Experiment(
 )
 
 N_QUICK, K_QUICK, K_FULL = 500, 16, 128
+FURTHER, FURTHER_QUICK = (32, 64, 96), (4, 8, 12)  # K of the authors' code beside that of the paper
 TOL_GPU, TOL_CPU = 1e-3, 5e-3
 GENERIC_N = 500  # points that a generic solver manages in two minutes (experiment `timing`)
 NEIGHBOURS = 15
@@ -46,6 +47,11 @@ def compute(record: Record, quick: bool) -> None:
     record["embedding"] = solution.embedding()
     record["images"], record["shape"], record["tol"] = digits.images, shape_of_ink(digits.images), tol
     record["rank"] = solution.point.root().shape[1]
+    if quick or _is_on_gpu(record.device):  # three more solves take an hour without a GPU
+        sizes = FURTHER_QUICK if quick else FURTHER
+        found = [record.solve(f"zeros, K = {K}", digits.data, K, tol=tol).embedding() for K in sizes]
+        record["further/K"] = sizes
+        record["further/explained"] = [explained_by_neighbours(points, record["shape"]) for points in found]
 
 
 def _is_on_gpu(device: str) -> bool:
@@ -106,6 +112,22 @@ def draw(arrays: Arrays) -> Figure:
     return drawn
 
 
+def _further(arrays: Arrays) -> list[Claim]:
+    """What the authors' other K give, where they were solved."""
+    if "further/K" not in arrays:
+        return []
+    rows = zip(arrays["further/K"], arrays["further/explained"], strict=True)
+    words = "; ".join(f"K = {K}: width {width:.2f}, slant {slant:.2f}" for K, (width, slant) in rows)
+    return [
+        finding(
+            "The plane of the zeros for the smaller K of the authors' code.",
+            "variance explained by {count} neighbours, {words}",
+            count=NEIGHBOURS,
+            words=words,
+        )
+    ]
+
+
 def _coloured(ax: Axes, points: Points, values: Points, name: str) -> None:
     low, high = np.quantile(values, (0.02, 0.98))
     scatter(ax, points, values, size=2.5, cmap=_without_yellow(), vmin=low, vmax=high, rasterized=True)
@@ -131,18 +153,31 @@ def claims(arrays: Arrays) -> list[Claim]:
     unknowns = n * (n + 1) / (GENERIC_N * (GENERIC_N + 1))
     width, slant = explained_by_neighbours(arrays["embedding"], arrays["shape"])
     return [
+        *_further(arrays),
         judge(
             "All 6903 zeros are solved at once, a hundred times the unknowns that generic solvers manage.",
-            f"n = {n}: proven gap {gap:.1e} in {seconds:.0f} s; {unknowns:.0f} times the unknowns of n = {GENERIC_N}",
+            "n = {n}: proven gap {gap:.1e} in {seconds:.0f} s; {unknowns:.0f} times the unknowns of n = {generic}",
             gap <= tol and unknowns > 100,
-            f"The quick run has {n} of them only." if n < 6903 else "The gap was not closed to the tolerance.",
-            Verdict.DIFFERS,
+            "The gap is {gap:.1e}.",
+            source=paper("Figure 16", "traditional SDP-solvers can only handle dense matrices"),
+            mend="a gap of {tol:.0e}",
+            untested="This run has {n} of the 6903 zeros." if n < 6903 else "",
+            n=n,
+            gap=gap,
+            seconds=seconds,
+            unknowns=unknowns,
+            generic=GENERIC_N,
+            tol=tol,
         ),
         judge(
             "The plane orders zeros by how elongated and how rotated they are.",
-            f"variance explained by {NEIGHBOURS} neighbours in the plane: width {width:.2f}, slant {slant:.2f}",
+            "variance explained by {count} neighbours in the plane: width {width:.2f}, slant {slant:.2f}",
             bool(min(width, slant) > 0.4),
-            "Two coordinates of a solution with K = 128 also carry the thickness of the stroke.",
-            Verdict.DIFFERS,
+            "Two of many coordinates explain {width:.2f} of the width and {slant:.2f} of the slant.",
+            Verdict.PAPER,
+            source=paper("Figure 16", "organized according to different visual characteristics"),
+            count=NEIGHBOURS,
+            width=width,
+            slant=slant,
         ),
     ]

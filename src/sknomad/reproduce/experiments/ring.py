@@ -9,6 +9,7 @@ import numpy as np
 from ... import ring
 from ..claims import Claim
 from ..experiment import Experiment
+from ..measure import circulance_error
 from ..record import Arrays, Record
 from ..ring_claims import ring_claims
 from ..ring_figure import draw_ring
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="The ring",
-    caption="""One hundred points on a circle, for every K, by the linear program that the problem becomes there: Q
-    concentrates about its diagonal as K grows, its diagonals vanish one after the other, and its vectors open like
-    an umbrella. Between K = 3/2 and n/2 no completely positive matrix reaches the optimum.""",
+    caption="""One hundred points on a circle, for every K, by the linear program that the problem becomes there:
+    Q concentrates about its diagonal as K grows, its diagonals vanish one after the other, and its vectors open
+    like an umbrella. Between K = 3/2 and n/2 no completely positive matrix reaches the optimum.""",
     seconds=(40, 6),
 )
 
@@ -39,6 +40,7 @@ def compute(record: Record, quick: bool) -> None:
     answers = [record.solve(f"K = {K}", X, K, 1e-3 if quick else 1e-5) for K in solved]
     record["solved/K"], record["solved/lower"] = solved, [answer.certificate.lower for answer in answers]
     record["solved/upper"] = [answer.certificate.upper for answer in answers]
+    record["solved/circulance"] = [circulance_error(answer.Q) for answer in answers]
 
 
 def _solve_for_every_K(record: Record) -> None:

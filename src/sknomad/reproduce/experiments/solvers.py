@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from ... import KMeansSDP, certify, datasets
 from ...solvers import ConditionalGradient, Reference
-from ..claims import Claim, Verdict, judge
+from ..claims import Claim, Verdict, judge, paper
 from ..coordinates import in_few_dimensions
 from ..experiment import Experiment
 from ..figure_parts import MUTED, figure, matrix, styled
@@ -25,11 +25,12 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Three solvers, one matrix",
-    caption="""Q from a generic solver (SCS through CVXPY), from the conditional gradient method with its authors'
-    constants and stopping test, and from ours, on six data sets, with the relative difference from ours and the
-    certified gap. Without CVXPY the first is left out.""",
-    data=("teapots",),
-    seconds=(390, 22),
+    caption="""Q from a generic solver (SCS through CVXPY), from the conditional gradient method with its
+    authors' constants and stopping test, and from ours, on the paper's six data sets and the faces of its code,
+    with the relative difference from ours and the certified gap. Without CVXPY the first is left out. The quick run
+    has small data.""",
+    data=("teapots", "yale"),
+    seconds=(520, 24),
 )
 
 OURS, GRADIENT, GENERIC = "ours", "conditional gradient", "SCS"
@@ -52,6 +53,7 @@ def data_sets(quick: bool) -> dict[str, tuple[Matrix, float]]:
         "double Swiss roll": (datasets.double_swiss_roll(n)[0], 24 if quick else 64),
         "trefoil": (datasets.trefoil(n)[0], 16),
         "teapots": (in_few_dimensions(datasets.fetch_teapots().data[:: teapots[0]]), teapots[1]),
+        "faces": (in_few_dimensions(datasets.fetch_yale_faces().data[:: 4 if quick else 1]), 16),
     }
 
 
@@ -88,7 +90,7 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
         count += 1
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
-    record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count)
+    record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count, by=method)
     return np.asarray(last.point.dense())
 
 
@@ -141,14 +143,23 @@ def _agree(arrays: Arrays, method: str) -> Claim:
     row = list(arrays["methods"]).index(method)
     found = {str(name): float(arrays[f"{name}/difference"][row]) for name in arrays["data"]}
     gaps = {str(name): float(arrays[f"certificate/{name}, {method}/gap"]) for name in arrays["data"]}
-    worst, middle = max(found, key=found.__getitem__), np.median(list(found.values()))
-    reason = f"Its matrix of the {worst} is proven to be within {gaps[worst]:.0e} of the optimum only"
+    worst, same = max(found, key=found.__getitem__), [d for d in found.values() if d < SAME_MATRIX_DIFFERENCE]
     return judge(
-        f"{method[0].upper() + method[1:]} gives the same Q as ours on all six data sets.",
-        f"relative difference {middle:.2%} in the middle, at most {found[worst]:.1%} ({worst})",
-        found[worst] < SAME_MATRIX_DIFFERENCE,
-        reason + ", where the objective is flat: the pictures agree, the numbers less so.",
-        Verdict.DIFFERS,
+        "In the vast majority of cases the solutions are the same ({method} and ours).",
+        "relative difference below {limit:.0%} on {same} of {count} data sets, at most {most:.1%} ({worst}, where its "
+        "gap "
+        "is {gap:.0e})",
+        len(same) > 0.5 * len(found),
+        "Only {same} of {count} agree; the worst, {worst}, is proven to be within {gap:.0e} of the optimum only.",
+        Verdict.PAPER,
+        source=paper("Figure 14", "In most cases, the results are practically indistinguishable"),
+        method=method,
+        limit=SAME_MATRIX_DIFFERENCE,
+        same=len(same),
+        count=len(found),
+        most=found[worst],
+        worst=worst,
+        gap=gaps[worst],
     )
 
 
@@ -159,13 +170,15 @@ def _constraints(arrays: Arrays) -> Claim:
         for method in (GENERIC, GRADIENT)
     }
     generic, gradient = worst[GENERIC], worst[GRADIENT]
+    words = ", ".join(f"{c} {a:.0e} / {b:.0e}" for c, a, b in zip(CONSTRAINTS, generic, gradient, strict=True))
     return judge(
-        "The generic solver is more accurate on nonnegativity, the conditional gradient exact on all else.",
-        f"largest violation, {GENERIC} against {GRADIENT}: "
-        + ", ".join(f"{c} {a:.0e} / {b:.0e}" for c, a, b in zip(CONSTRAINTS, generic, gradient, strict=True)),
+        "The conditional gradient enforces nonnegativity less accurately, and all other constraints exactly.",
+        "largest violation, SCS / conditional gradient: {words}",
         bool(generic[0] < gradient[0] and np.all(gradient[1:] < generic[1:] + 1e-9)),
-        "The roles are not as stated for every constraint.",
-        Verdict.DIFFERS,
+        "The roles are not as stated: {words}.",
+        Verdict.PAPER,
+        source=paper("Section 5.4", "it enforces all the other constraints exactly"),
+        words=words,
     )
 
 
@@ -173,11 +186,14 @@ def _circulance(arrays: Arrays) -> Claim:
     found = dict(zip(arrays["methods"], arrays["teapots/circulance"], strict=True))
     gaps = {method: float(arrays[f"certificate/teapots, {method}/gap"]) for method in found}
     return judge(
-        "The conditional gradient's Q of the teapots looks more circulant than the generic solver's.",
-        "distance from circulant (certified gap): "
-        + ", ".join(f"{method} {value:.2f} ({gaps[method]:.0e})" for method, value in found.items()),
-        bool(found[GRADIENT] < found[GENERIC] - 1e-3),
-        "Solved accurately, the optimum itself is this far from circulant: views are not evenly different. A smoother "
-        "picture is a less accurate one.",
-        Verdict.DIFFERS,
+        "The conditional gradient's Q of the teapots is the more circulant one because it is the more exact.",
+        "distance from circulant (certified gap): {words}",
+        bool(found[GRADIENT] < found[GENERIC] - 1e-3 and gaps[GRADIENT] < gaps[GENERIC]),
+        "The optimum itself, within {gap:.0e}, is {ours:.2f} away from circulant, for views are not evenly different; "
+        "a smoother picture is a less accurate one: {words}.",
+        Verdict.PAPER,
+        source=paper("Figure 14", 'resulting in a more "circulant" representation'),
+        words=", ".join(f"{method} {value:.2f} ({gaps[method]:.0e})" for method, value in found.items()),
+        gap=gaps[OURS],
+        ours=found[OURS],
     )

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import svd_flip
 
 from ... import datasets
 from ...plot import point_colours
-from ..claims import Claim, judge
+from ..claims import Claim, judge, paper
 from ..cone import draw_cone
 from ..experiment import Experiment
 from ..figure_parts import DIVERGING, FAINT, PALETTE, colour_map, figure, matrix, scatter, styled
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Two rings",
-    caption="""Two concentric circles of 100 points (K = 16). The two eigenvectors of the Gram matrix run over both;
-    those of Q (eigenvalue at least 0.01) belong to one ring or the other, and their columns lie on two cones at
-    right angles.""",
+    caption="""Two concentric circles of 100 points (K = 16). The two eigenvectors of the Gram matrix run over
+    both; those of Q (eigenvalue at least 0.01) belong to one ring or the other, and the columns of its root lie on
+    two cones at right angles. Below, the first three eigenvectors of either ring.""",
     seconds=(6, 2),
 )
 
@@ -51,7 +51,7 @@ def compute(record: Record, quick: bool) -> None:
 @styled
 def draw(arrays: Arrays) -> Figure:
     """Draw data, both matrices, their eigenvectors and the cones."""
-    drawn, axes = figure(3, 2, row_height=2.35)
+    drawn, axes = figure(3, 3, row_height=(2.35, 2.35, 1.6))
     truth = arrays["truth"]
     half = int(np.count_nonzero(truth == 0))
     scatter(axes[0, 0], arrays["X"], point_colours(truth))
@@ -61,6 +61,12 @@ def draw(arrays: Arrays) -> Figure:
     matrix(axes[1, 0], arrays["Q"], title="Learned matrix $Q$", blocks=[half])
     _eigenvectors(axes[1, 1], arrays["Q/vectors"], half)
     _cones(axes[1, 2], arrays["Q"], truth)
+    for column in range(3):
+        for ring, first in enumerate(_first_of_each(arrays["Q/vectors"], truth)):
+            axes[2, column].plot(first[:, column], color=PALETTE[ring])
+        axes[2, column].set(
+            xlabel="point of its ring", yticks=[], ylim=(-0.16, 0.16), title=f"Eigenvector {column + 1} of each ring"
+        )
     return drawn
 
 
@@ -73,35 +79,61 @@ def claims(arrays: Arrays) -> list[Claim]:
     residual = float(np.linalg.norm(Q @ vectors - vectors * values, axis=0).max())
     between = Q[np.ix_(truth == 0, truth == 1)]
     right = np.degrees(np.arccos(np.clip((between / Q.diagonal().max()).max(), 0, 1)))
-    cones = _cone_angles(Q, truth)
+    cones, share = _cone_angles(Q, truth), _share_in_fourier_modes(vectors, truth)
     half_angles = " and ".join(f"{np.median(angles):.1f}" for angles, _ in cones)
     errors = [float(np.abs(angles - np.degrees(np.arccos(1 / np.sqrt(K)))).max()) for angles, K in cones]
     return [
         judge(
             "The Gram matrix has rank two and does not separate the rings.",
-            f"third eigenvalue {D[2] / D[0]:.0e} of the first; 2-means on its eigenvectors has adjusted Rand index "
-            f"{before:.2f}",
+            "third eigenvalue {third:.0e} of the first; 2-means on its eigenvectors has adjusted Rand index "
+            "{before:.2f}",
             D[2] < 1e-9 * D[0] and before < 0.5,
-            "They separate.",
+            "The third eigenvalue is {third:.0e} of the first, and 2-means has the index {before:.2f}.",
+            source=paper("Figure 4b", "do not segregate the rings"),
+            mend="an eigenvalue below 1e-9 and an index below 0.5",
+            third=abs(D[2] / D[0]),
+            before=before,
         ),
         judge(
             "The learned matrix is block diagonal, one block per ring.",
-            f"adjusted Rand index {ari:.2f}, largest entry between blocks {between.max() / Q.max():.0e} of the largest",
+            "adjusted Rand index {ari:.2f}, largest entry between blocks {cross:.0e} of the largest",
             ari == 1.0,
-            "The rings are joined or broken.",
+            "The rings are joined or broken: adjusted Rand index {ari:.2f}.",
+            source=paper("Figure 4a", "Two-ring dataset"),
+            mend="an index of 1",
+            ari=ari,
+            cross=between.max() / Q.max(),
         ),
         judge(
             "Its eigenvectors of eigenvalue at least 0.01 have disjoint support.",
-            f"{len(values)} of them; eigenvectors of single blocks, extended by zeros, are its own to {residual:.0e}",
+            "{count} of them; eigenvectors of single blocks, extended by zeros, are its own to {residual:.0e}",
             residual < 1e-2,
-            "The blocks are coupled.",
+            "The blocks are coupled by {residual:.0e}.",
+            source=paper("Figure 4c", "contains two sets of eigenvectors with disjoint support"),
+            mend="a residual below 1e-2",
+            count=len(values),
+            residual=residual,
+        ),
+        judge(
+            "The first eigenvectors of each ring are its first Fourier modes: the constant, one sine and one cosine.",
+            "share of their squares in these modes {share:.4f} at least, over the first three of either ring",
+            share > 0.99,
+            "Only {share:.4f} of them is in the modes.",
+            source=paper("Section 3", "two sets of Fourier modes with disjoint support"),
+            mend="a share of 0.99",
+            share=share,
         ),
         judge(
             "Each ring lies on a cone of its own, and the cones are orthogonal.",
-            f"least angle between vectors of different rings {right:.2f} degrees; half-angles {half_angles}, "
-            f"arccos(1/sqrt(trace of the block)) to {max(errors):.0e} degrees",
+            "least angle between vectors of different rings {right:.2f} degrees; half-angles {half_angles}, "
+            "arccos(1/sqrt(trace of the block)) to {error:.0e} degrees",
             right > 89 and max(errors) < 1,
-            "The cones lean towards each other.",
+            "The cones are {right:.2f} degrees apart, and their half-angles off by {error:.0e}.",
+            source=paper("Figure 4d", "form two orthogonal high-dimensional cones: one cone for each ring"),
+            mend="89 degrees, and half-angles to 1 degree",
+            right=right,
+            half_angles=half_angles,
+            error=max(errors),
         ),
     ]
 
@@ -118,6 +150,21 @@ def _block_eigenvectors(Q: NDArray[np.float64], truth: NDArray[np.int64]) -> tup
         values.append(found[keep])
         vectors.append(full)
     return np.concatenate(values), np.hstack(vectors)
+
+
+def _first_of_each(vectors: NDArray[np.float64], truth: NDArray[np.int64]) -> list[NDArray[np.float64]]:
+    """The first three eigenvectors of each ring, on its own points."""
+    return [vectors[np.ix_(truth == ring, vectors[truth == ring].any(axis=0))][:, :3] for ring in (0, 1)]
+
+
+def _share_in_fourier_modes(vectors: NDArray[np.float64], truth: NDArray[np.int64]) -> float:
+    """Least share of the square of a ring's first three eigenvectors in the span of 1, cos and sin of the angle."""
+    shares = []
+    for first in _first_of_each(vectors, truth):
+        angle = 2 * np.pi * np.arange(len(first)) / len(first)
+        modes = np.linalg.qr(np.stack([np.ones_like(angle), np.cos(angle), np.sin(angle)], axis=1))[0]
+        shares.append(np.sum((modes.T @ first) ** 2, axis=0) / np.sum(first**2, axis=0))
+    return float(np.min(shares))
 
 
 def _cone_angles(Q: NDArray[np.float64], truth: NDArray[np.int64]) -> list[tuple[NDArray[np.float64], float]]:

@@ -11,7 +11,7 @@ from scipy.stats import spearmanr
 from ... import datasets
 from ...metrics import circular_rank_correlation
 from ...plot import point_colours
-from ..claims import Claim, judge
+from ..claims import Claim, judge, paper
 from ..experiment import Experiment
 from ..figure_parts import matrix, mosaic, scatter, styled, thumbnails
 from ..measure import explained, nearest, principal_plane, purity, recovered_angle
@@ -22,8 +22,9 @@ if TYPE_CHECKING:
 
 EXPERIMENT = Experiment(
     title="Yale faces",
-    caption="""Subjects 1, 4, 5 and 27 of the Extended Yale Face Database B, 64 lights each (K = 16). The embedding
-    goes round with the azimuth of the light, whoever is lit, and closes in the dark, where the light is behind.""",
+    caption="""Subjects 1, 4, 5 and 27 of the Extended Yale Face Database B, 64 lights each (K = 16). The
+    embedding goes round with the azimuth of the light, whoever is lit, and closes in the dark, where the light is
+    behind.""",
     data=("yale",),
     seconds=(15, 8),
 )
@@ -49,7 +50,7 @@ def compute(record: Record, quick: bool) -> None:
 @styled
 def draw(arrays: Arrays) -> Figure:
     """Draw principal components, matrix, and embedding with faces."""
-    drawn, axes = mosaic(["accc", "bccc"], [2.3, 2.3])
+    drawn, axes = mosaic(["abd", "ccc"], [2.25, 4.2])
     azimuth, points = arrays["azimuth"], arrays["embedding"]
     colours = point_colours(None, azimuth, cyclic=True)
     scatter(axes["a"], arrays["plane"], colours)
@@ -63,6 +64,8 @@ def draw(arrays: Arrays) -> Figure:
     )
     scatter(axes["c"], points, colours, size=8)
     thumbnails(axes["c"], points, arrays["images"], height=0.085, colours=colours, apart=1.08)
+    scatter(axes["d"], points, point_colours(np.unique(arrays["subject"], return_inverse=True)[1]), size=8)
+    axes["d"].set_title("The same plane; colour is the subject")
     axes["c"].set_title("Leading eigenvectors of $Q$; colour is the azimuth of the light")
     return drawn
 
@@ -80,23 +83,38 @@ def claims(arrays: Arrays) -> list[Claim]:
     return [
         judge(
             "The embedding is ordered by the direction of the light.",
-            f"circular rank correlation of its angle with the azimuth {order:.2f}; rank correlation along one axis "
-            f"{axis:.2f}",
+            "circular rank correlation of its angle with the azimuth {order:.2f}; rank correlation along one axis "
+            "{axis:.2f}",
             order >= 0.7,
-            "The angle goes with something else.",
+            "The angle goes with something else: its correlation is {order:.2f}.",
+            source=paper("Figure 6b", "The manifold uncovers the change in illumination"),
+            mend="a correlation of 0.7",
+            order=order,
+            axis=axis,
         ),
         judge(
             "It shows the light and not who is lit.",
-            f"of {NEIGHBOURS} neighbours {same_light:.0%} have the light from the same of five sides (by chance "
-            f"{light_chance:.0%}), {same_face:.0%} the same face (by chance {face_chance:.0%})",
+            "of {count} neighbours {light:.0%} have the light from the same of five sides (by chance "
+            "{light_chance:.0%}), {face:.0%} the same face (by chance {face_chance:.0%})",
             same_light - light_chance > 2 * (same_face - face_chance),
-            "Neighbours share the face as much as the light.",
+            "{face:.0%} of neighbours share the face and {light:.0%} the light.",
+            source=paper("Section 3", "the orientation of the lighting source"),
+            mend="a surplus over chance of the light 2 times that of the face",
+            count=NEIGHBOURS,
+            light=same_light,
+            light_chance=light_chance,
+            face=same_face,
+            face_chance=face_chance,
         ),
         judge(
             "Frontal, half lit and dark faces lie apart.",
-            f"{NEIGHBOURS} neighbours explain {brightness:.0%} of the variance of brightness",
+            "{count} neighbours explain {brightness:.0%} of the variance of brightness",
             brightness >= 0.5,
-            "Dark and bright faces lie together.",
+            "Dark and bright faces lie together: neighbours explain {brightness:.0%}.",
+            source=paper("Figure 6b", "from frontal, to half-illuminated, to dark faces, and back"),
+            mend="50 %",
+            count=NEIGHBOURS,
+            brightness=brightness,
         ),
     ]
 
