@@ -14,7 +14,8 @@ from numpydoc.validate import validate
 PUBLIC = {
     "sknomad": """
         CPRankProfile Certificate CertificateError CertifiedKMeans ConditionalGradientResult DensePoint FactorPoint
-        FormatError Gram Iterate KMeansCertificate KMeansSDP Layer MixedPoint MultiLayerNOMAD NOMAD NOMADPath Progress
+        FormatError Gram Iterate KMeansCertificate KMeansSDP Layer MixedPoint MultiLayerNOMAD NOMAD NOMADPath
+        PartsProgress Progress
         SoftPoint Solution SpectralPoint Status SymmetricNMF Verification assignment_matrix certify certify_kmeans
         circulance_factor conditional_gradient cp_rank_profile diagonal_dominance_factor inertia_bound kmeans_objective
         lloyd_iterate load nomad_path repair report solve symmetric_nmf upper_bound verify_certificate

@@ -17,10 +17,12 @@ from ._estimators.multilayer import Layer, MultiLayerNOMAD
 from ._estimators.nomad import NOMAD
 from ._files.archive import FormatError
 from ._files.models import load
+from ._kmeans.certificate import KMeansCertificate
+from ._kmeans.certify import certify_kmeans
 from ._kmeans.clustering import assignment_matrix, lloyd_iterate
 from ._kmeans.estimator import CertifiedKMeans
 from ._kmeans.inertia import inertia_bound, kmeans_objective
-from ._kmeans.proof import KMeansCertificate, certify_kmeans
+from ._kmeans.parts import PartsProgress
 from ._manifolds.path import NOMADPath, nomad_path
 from ._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from ._points.mixed import MixedPoint
@@ -50,6 +52,7 @@ __all__ = [
     "MixedPoint",
     "MultiLayerNOMAD",
     "NOMADPath",
+    "PartsProgress",
     "Progress",
     "SoftPoint",
     "Solution",
