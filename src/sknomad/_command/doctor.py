@@ -25,6 +25,8 @@ EXTRAS = {
     "pyarrow": ("files", "Parquet files"),
     "anndata": ("sc", "single cells, h5ad files"),
     "pandas": ("sc", "single cells"),
+    "dask": ("distributed", "clusters"),
+    "distributed": ("distributed", "clusters"),
     "umap-learn": ("peers", "comparisons"),
     "pacmap": ("peers", "comparisons"),
 }

@@ -14,6 +14,7 @@ from .._files.models import Saveable
 from .._manifolds.choice import Choice, choose
 from .._manifolds.consensus import Consensus, solve_around
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
+from .._numerics.dask_blocks import is_dask
 from .._numerics.threads import limited_threads
 from .._numerics.validation import Seed, check_K
 from .._program.duplicates import Groups, read_groups
@@ -28,6 +29,7 @@ from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_c
 from .fitted import FittedManifolds
 from .parameters import check_outlier_threshold, check_parameters
 from .reading import place_absent, read_solution
+from .streamed import fit_streamed
 
 
 class NOMAD(
@@ -206,7 +208,7 @@ class NOMAD(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
-            Data, or what `metric` says.
+            Data, or what `metric` says. Of a Dask array or data frame, see ``docs/scaling.md``.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Weights, any numbers >= 0. A weight of three is three equal points, at the cost of one; points of weight
@@ -224,6 +226,9 @@ class NOMAD(
             attributes and the status INTERRUPTED in `solution_`; if not, it is as it was before.
         """
         check_parameters(self)
+        if is_dask(X):
+            fit_streamed(self, X, sample_weight)
+            return self
         budget, choice = Budget.of(self.max_seconds), None
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
+import numpy as np
 from numpy.typing import ArrayLike
 
 from .._certificate.upper import GRADES
 from .._numerics.arrays import Array, Data
+from .._numerics.dask_blocks import DaskBlocks, is_dask
 from .._numerics.row_blocks import RowBlocks
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._program.gram import Gram
@@ -17,6 +19,7 @@ from .._solving.loop import Callback
 from .._solving.options import SolveOptions
 from . import part_verify as part_verify  # enters the check of files by parts
 from .certificate import KMeansCertificate
+from .dask_parts import run_on_dask, threads_of_cluster
 from .inertia import check_no_noise, cluster_codes
 from .parts import certify_parts
 from .proof import check_cuts_option, prove
@@ -49,7 +52,8 @@ def certify_kmeans(
     Parameters
     ----------
     X : array-like or sparse matrix of shape (n, d), or Gram
-        With `parts` also anything that can be sliced by rows, such as a memory map or a zarr array, but no Gram.
+        With `parts` also anything that can be sliced by rows, such as a memory map or a zarr array, but no Gram. A Dask
+        array or data frame is proven by parts, on the scheduler in charge.
     labels : array-like of shape (n,)
         Cluster of each point, any values; -1 beside 0 is what others call noise, and refused: leave those points out.
     n_clusters : int, optional
@@ -101,18 +105,21 @@ def certify_kmeans(
     budget = Budget.of(max_seconds)
     check_choice(grade, "grade", GRADES)
     check_real(tol, "tol", 0, 1, "a real number in [0, 1]")
+    labels = np.asarray(labels) if is_dask(labels) else labels
     check_no_noise(labels)
     if n_jobs is not None and check_integer(n_jobs, "n_jobs", -(2**15)) == 0:
         raise ValueError("n_jobs must be a number of processes, -1 for all cores or None, got 0.")
     options = SolveOptions("auto", tol, check_integer(max_iter, "max_iter", 1), None, grade)
-    if parts is not None:
-        blocks = RowBlocks(_refuse_gram(X))
+    if parts is not None or is_dask(X):
+        blocks = DaskBlocks(X) if is_dask(X) else RowBlocks(_refuse_gram(X))
         codes, K = _codes_and_count(labels, blocks.n, n_clusters)
         if cuts:
             raise ValueError("cuts must be False with parts, got True. Leave one of the two out.")
+        runner, at_once = (run_on_dask, threads_of_cluster()) if is_dask(X) else (None, None)
         return certify_parts(
-            blocks, codes, K, parts, options, budget, n_jobs=n_jobs, checkpoint=checkpoint, callback=callback
-        )
+            blocks, codes, K, "auto" if parts is None else parts, options, budget,
+            n_jobs=n_jobs, checkpoint=checkpoint, callback=callback, runner=runner, at_once=at_once,
+        )  # fmt: skip
     if checkpoint is not None:
         raise ValueError('checkpoint must be None without parts, got a path. Pass parts="auto" too.')
     gram = X if isinstance(X, Gram) else Gram.from_data(X)

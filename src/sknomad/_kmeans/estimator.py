@@ -18,10 +18,10 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array, Data, Table
+from .._numerics.dask_blocks import is_dask
 from .._numerics.exact_input import check_exact
 from .._numerics.sparse_input import well_formed
 from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
-from .._points.components import in_order
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.inputs import column_names, refuse_text
@@ -34,8 +34,8 @@ from .._solving.rough import rough_iterate
 from .._solving.solution import Status, raise_if_interrupted
 from ..solvers import SoftAssignment, Solver
 from .certificate import KMeansCertificate
-from .certify import certify_kmeans
 from .cutting_planes import LARGEST_FOR_CUTS
+from .estimator_parts import fit_dask, fit_parts
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
 from .proof import check_cuts_option, prove, unproven
 
@@ -147,7 +147,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask array or data frame
         y : ignored
 
         Returns
@@ -165,12 +165,16 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         K, n_init = check_integer(self.n_clusters, "n_clusters", 1), check_integer(self.n_init, "n_init", 1)
         tol = check_real(self.tol, "tol", 0, 1, "a real number in [0, 1]")
         check_choice(self.grade, "grade", GRADES)
+        if is_dask(X):
+            fit_dask(self, X, K, n_init, budget)
+            return self
         table = self._validated(X, reset=True)
         if table.shape[0] < K:
             raise ValueError(f"n_clusters must be at most n_samples={table.shape[0]}, got {K}.")
         check_cuts_option(self.cuts, table.shape[0])
         if self.parts is not None:
-            return self._fit_parts(table, K, n_init, budget)
+            fit_parts(self, table, K, n_init, budget)
+            return self
         random, gram = check_random_state(self.random_state), Gram.from_data(table)
         X_centred = gram.table
 
@@ -205,19 +209,6 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         raise_if_interrupted(status)
         if self.gap_ > tol:
             self._warn(KMeansSDP(gram, K))
-        return self
-
-    def _fit_parts(self, table: Table, K: int, n_init: int, budget: Budget) -> CertifiedKMeans:
-        """Labels of k-means++ starts alone, and a proof by parts."""
-        labels = in_order(labels_of_data(table, K, n_init, check_random_state(self.random_state)))
-        proof = certify_kmeans(
-            table, labels, n_clusters=K, tol=self.tol, cuts=self.cuts, grade=self.grade, max_iter=self.max_iter,
-            max_seconds=budget.max_seconds, callback=self.callback, parts=self.parts, n_jobs=self.n_jobs,
-        )  # fmt: skip
-        self._keep(table, Clustering(labels, proof.inertia), proof, 1)
-        raise_if_interrupted(proof.status)
-        if self.gap_ > self.tol:
-            self._tell("Fewer parts lose less; cuts and more starts need all points at once.")
         return self
 
     def _warn(self, problem: KMeansSDP) -> None:

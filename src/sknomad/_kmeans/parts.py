@@ -147,6 +147,7 @@ class _Work:
         self.centres = clusters.means + clusters.origin
         self.folder, self.callback = folder, callback
         self.members = list(members(numbers))
+        self.rows = blocks.promise([points for points, _ in self.members])
         self.found: dict[int, PartBound] = {}
         entries = sum(len(points) * (len(points) + 1) // 2 for points, _ in self.members)
         self.is_whole, self.are_kept = 8 * entries <= KEPT_WHOLE, 2 * entries <= KEPT_SMALL
@@ -187,7 +188,7 @@ class _Work:
         points, weights = self.members[part]
         cells = None if self.cells is None or len(self.members) == 1 else self.cells.scaled(len(points) / self.blocks.n)
         return PartTask(
-            self.blocks.take(points), self.codes[points], weights, self.K, self.options, seconds, cells,
+            self.rows[part], self.codes[points], weights, self.K, self.options, seconds, cells,
             self.centres, self.is_whole,
         )  # fmt: skip
 

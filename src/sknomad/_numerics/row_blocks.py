@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -32,6 +32,10 @@ class Blocks(Protocol):
 
     def take(self, indices: Array) -> Table:
         """Some rows, in float64."""
+        ...
+
+    def promise(self, members: list[Array]) -> Sequence[Any]:
+        """The rows of each of many sets, to be had when they are needed."""
         ...
 
 
@@ -83,12 +87,29 @@ class RowBlocks:
         ]
         return np.concatenate(parts) if parts else np.empty((0, self.d))
 
+    def promise(self, members: list[Array]) -> Sequence[Table]:
+        """The rows of each of many sets, read when they are asked for."""
+        return _Promised(self, members)
+
     def _dense(self, rows: Table) -> Array:
         dense = np.asarray(rows.toarray() if is_sparse(rows) else rows)
         block = np.asarray(dense, dtype=np.float64)
         if dense.dtype.name not in ALWAYS_EXACT:
             check_exact(dense, block, self.name)
         return block
+
+
+class _Promised(Sequence[Table]):
+    """Sets of rows that are read when they are asked for."""
+
+    def __init__(self, blocks: RowBlocks, members: list[Array]):
+        self.blocks, self.members = blocks, members
+
+    def __len__(self) -> int:
+        return len(self.members)
+
+    def __getitem__(self, number: Any) -> Any:
+        return self.blocks.take(self.members[number])
 
 
 def block_rows(d: int) -> int:

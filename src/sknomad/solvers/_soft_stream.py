@@ -17,6 +17,7 @@ import numpy as np
 
 from .._files.records import saved
 from .._numerics.arrays import Array
+from .._numerics.validation import check_numbers, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.mixed import shares_for_trace
 from .._program.data_rows import Sums
@@ -37,6 +38,14 @@ class Cells:
     squares: Array  # (r,), squared norms of the columns of V
     lam: float  # multiplier of the trace
     origin: Array  # (d,), subtracted from every row
+
+    def __post_init__(self) -> None:
+        d, r = check_numbers(self.centroids, "centroids", (None, None), finite=True).shape
+        check_numbers(self.origin, "origin", (d,), finite=True)
+        check_real(self.lam, "lam", 0, math.inf, "a number >= 0")
+        for name in ("sizes", "squares"):
+            if not np.all(check_numbers(vars(self)[name], f"{name} of cells", (r,), finite=True) >= 0):
+                raise ValueError(f"{name} of cells must not be negative, got others.")
 
     @property
     def trace(self) -> float:
