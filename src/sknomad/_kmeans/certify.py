@@ -11,6 +11,7 @@ from .._certificate.upper import GRADES
 from .._numerics.arrays import Array, Data
 from .._numerics.dask_blocks import DaskBlocks, is_dask
 from .._numerics.row_blocks import RowBlocks
+from .._numerics.threads import count_of_jobs
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._program.gram import Gram
 from .._program.inputs import check_unweighted
@@ -107,8 +108,7 @@ def certify_kmeans(
     check_real(tol, "tol", 0, 1, "a real number in [0, 1]")
     labels = np.asarray(labels) if is_dask(labels) else labels
     check_no_noise(labels)
-    if n_jobs is not None and check_integer(n_jobs, "n_jobs", -(2**15)) == 0:
-        raise ValueError("n_jobs must be a number of processes, -1 for all cores or None, got 0.")
+    count_of_jobs(n_jobs)
     options = SolveOptions("auto", tol, check_integer(max_iter, "max_iter", 1), None, grade)
     if parts is not None or is_dask(X):
         blocks = DaskBlocks(X) if is_dask(X) else RowBlocks(_refuse_gram(X))

@@ -14,6 +14,7 @@ from sklearn.utils.parallel import Parallel, delayed
 
 from .._numerics.arrays import Array
 from .._numerics.row_blocks import Blocks
+from .._numerics.threads import count_of_jobs
 from .._solving.budget import Budget
 from .._solving.loop import Callback
 from .._solving.options import SolveOptions
@@ -102,7 +103,7 @@ def certify_parts(
     if folder is not None:
         folder.begin(numbers)
     work = _Work(blocks, codes, K, numbers, cells, options, budget, clusters, folder, callback)
-    status = work.run(runner or _process_runner(n_jobs), at_once or _count_of_jobs(n_jobs))
+    status = work.run(runner or _process_runner(n_jobs), at_once or count_of_jobs(n_jobs))
     proofs = work.proofs()
     bound = min(proofs.lower_bound, clusters.inertia)
     if clusters.inertia - bound <= options.tol * clusters.inertia and status is not Status.INTERRUPTED:
@@ -110,12 +111,6 @@ def certify_parts(
     return KMeansCertificate(
         clusters.inertia, bound, options.grade, K, status, budget.elapsed, codes, None, digest, proofs
     )
-
-
-def _count_of_jobs(n_jobs: int | None) -> int:
-    """How many processes joblib takes `n_jobs` for."""
-    n_jobs = 1 if n_jobs is None else n_jobs
-    return n_jobs if n_jobs > 0 else max(1, (os.cpu_count() or 1) + 1 + n_jobs)
 
 
 def _process_runner(n_jobs: int | None) -> Runner:

@@ -1,7 +1,8 @@
-"""The threads of the linear algebra libraries, limited for a while."""
+"""The threads of the linear algebra libraries, limited for a while, and how many processes joblib takes."""
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 
 from threadpoolctl import threadpool_limits
@@ -15,3 +16,19 @@ def limited_threads(n_threads: object) -> AbstractContextManager[object]:
         return nullcontext()
     context: AbstractContextManager[object] = threadpool_limits(limits=check_integer(n_threads, "n_threads", 1))
     return context
+
+
+def count_of_jobs(n_jobs: object) -> int:
+    """How many processes joblib takes `n_jobs` for: None is one, -1 all cores, -2 all but one.
+
+    Examples
+    --------
+    >>> count_of_jobs(None), count_of_jobs(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    count = check_integer(n_jobs, "n_jobs", -(2**15))
+    if count == 0:
+        raise ValueError("n_jobs must be a number of processes, -1 for all cores or None, got 0.")
+    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)
