@@ -261,6 +261,7 @@ def test_shares_that_add_up_to_more_than_one_are_divided():
     assert joint_bound([4.0, 2.0], np.array([[0.5, 0.5]])) == 6.0
     assert in_units(3.0, 2.0**-1080) == 0.0
     assert in_units(3.0, math.inf) < math.inf
+    assert in_units(0.0, math.inf) == 0.0
 
 
 def test_members_of_every_part():
@@ -279,3 +280,22 @@ def test_estimator_with_parts_can_be_saved(tmp_path):
     assert 0 < model.lower_bound_ <= model.inertia_
     model.save(tmp_path / "model.sknomad")
     assert load(tmp_path / "model.sknomad").certificate_ == model.certificate_
+
+
+@pytest.mark.parametrize("scale", [2.0**-200, 2.0**200])
+def test_scale_changes_nothing_but_the_scale(scale):
+    X, labels = clustered(120, 3, 3, seed=13)
+    plain, scaled = (certify_kmeans(factor * X, labels, parts=2) for factor in (1.0, scale))
+    assert np.array_equal(plain.parts.numbers, scaled.parts.numbers)
+    assert scaled.lower_bound / scale**2 == pytest.approx(plain.lower_bound, rel=1e-3)
+
+
+def test_points_that_are_all_equal_cost_nothing():
+    labels = np.arange(60) % 3
+    assert certify_kmeans(np.ones((60, 2)), labels, parts=2).gap == 0
+    half = np.vstack([np.ones((30, 2)), np.random.default_rng(0).standard_normal((30, 2))])
+    for parts in (np.repeat([0, 1], 30), np.repeat(np.eye(2), 30, axis=0), np.repeat([7, 2**40], 30)):
+        proof = certify_kmeans(half, labels, parts=parts)
+        assert proof.parts.bounds[0] == 0
+        assert 0 < proof.lower_bound < proof.inertia
+    assert certify_kmeans(half, np.zeros(60), parts=2).status is Status.CERTIFIED  # one cluster

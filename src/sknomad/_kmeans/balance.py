@@ -13,6 +13,7 @@ by ``e`` costs ``s_j |e|^2``.
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -37,6 +38,7 @@ class Sketch(NamedTuple):
 class Lens(NamedTuple):
     """How sums over parts are weighed: cells, seen through the leading coordinates."""
 
+    unit: float  # of length, a power of two: single precision then has room for all data
     axes: Array  # (d, p) orthonormal
     centroids: Array  # (p, r), relative to the origin of the cells
     of_size: Array  # (r,) weights of v_ij
@@ -58,10 +60,12 @@ def lens_of(cells: Cells, sample: Array) -> Lens:
     if count < d:
         centred = sample - sample.mean(axis=0)
         axes = np.linalg.svd(centred, full_matrices=False)[2][:count].T
-    s, q, lam = cells.sizes, cells.squares, cells.lam
+    s, q = cells.sizes, cells.squares
+    unit = math.ldexp(1.0, math.frexp(math.sqrt(cells.lam / float(s.sum())))[1])
+    lam = cells.lam / unit**2
     weights = np.sqrt(lam * q / s**3), np.sqrt(lam / (s * q)), 1 / np.sqrt(s)
-    single = [np.asarray(array, dtype=np.float32) for array in (axes, axes.T @ cells.centroids, *weights)]
-    return Lens(*single)
+    single = [np.asarray(array, dtype=np.float32) for array in (axes, axes.T @ cells.centroids / unit, *weights)]
+    return Lens(unit, *single)
 
 
 def balanced_parts(sketch: Sketch, labels: Array, lens: Lens, count: int, generator: np.random.Generator) -> Array:

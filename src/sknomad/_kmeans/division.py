@@ -56,13 +56,15 @@ def parts_wanted(parts: object, n: int, K: int, sizes: Array) -> int | None:
 def given_numbers(parts: ArrayLike, n: int, K: int) -> Array:
     """A division that the user made, checked: every part must have as many points as there are clusters."""
     numbers = np.asarray(parts)
-    if numbers.dtype.kind in "iu" and numbers.ndim == 1:
-        numbers = numbers.astype(np.int32)
     check_division(numbers, n)
-    for part, (points, _) in enumerate(members(numbers)):
+    names: Array = np.arange(numbers.shape[-1])
+    if numbers.ndim == 1:  # counted without gaps
+        names, numbers = np.unique(numbers, return_inverse=True)
+        numbers = numbers.astype(np.int32)
+    for name, (points, _) in zip(names, members(numbers), strict=True):
         if len(points) < K:
             raise ValueError(
-                f"parts must have at least n_clusters={K} points each, got {len(points)} in part {part}. "
+                f"parts must have at least n_clusters={K} points each, got {len(points)} in part {name}. "
                 "Join it to another part."
             )
     return numbers
@@ -98,7 +100,7 @@ def divide(blocks: Blocks, codes: Array, cells: Cells, count: int, seed: int = 0
 
 def sketch_of(block: Array, cells: Cells, lens: Lens) -> Sketch:
     """What exchanges need to know of a block of rows."""
-    Z = (block - cells.origin).astype(np.float32) @ lens.axes
+    Z = ((block - cells.origin) / lens.unit).astype(np.float32) @ lens.axes
     return Sketch(assignments(block, cells).astype(np.float32), Z)
 
 

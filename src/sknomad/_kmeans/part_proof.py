@@ -8,6 +8,7 @@ about clusterings. Of the program's own value the like is false, so no such sum 
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -146,7 +147,7 @@ def sum_down(values: Iterable[float]) -> float:
 
 def in_units(bound: float, unit: float) -> float:
     """A bound in the units of a `Gram` in those of its data, rounded down."""
-    scaled = bound * unit
+    scaled = bound * unit if bound > 0 else 0.0
     if unit == 1.0 or scaled == 0.0:
         return scaled
     if not math.isfinite(scaled):  # more than float64 holds: at least its largest number
@@ -156,7 +157,9 @@ def in_units(bound: float, unit: float) -> float:
 
 def gram_of_part(rows: Table, weights: Array | None) -> Gram:
     """The centred Gram matrix of a part."""
-    return Gram.from_data(rows, weights=weights)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of its scale, which is that of its bound alone
+        return Gram.from_data(rows, weights=weights)
 
 
 def bound_of_part(gram: Gram, K: int, triangle: Triangle | None, grade: str) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -64,9 +63,7 @@ def solve_part(task: PartTask) -> PartBound:
     cost = cost_of(task.rows, task.labels, task.weights, task.centres)
     if task.rows.shape[0] <= task.K or budget.is_spent:
         return PartBound(0.0, None, budget.elapsed, cost)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # of scales, which are said of all data once
-        gram = gram_of_part(task.rows, task.weights)
+    gram = gram_of_part(task.rows, task.weights)
     bound, N = (_weighted if task.weights is not None else _plain)(task, gram, budget)
     triangle = None if N is None else pack_whole(N) if task.is_whole else pack_small(N)
     if N is None or task.is_whole:

@@ -70,7 +70,8 @@ def verify_parts(archive: Archive, X: Data, grade: str | None) -> Verification:
         reason = f"the certificate speaks of {claimed.n} points and the data have {blocks.n}"
         return Verification(*about, unknown, False, False, reason)
     codes = np.unique(claimed.labels, return_inverse=True)[1]
-    inertia = clusters_of(blocks, codes).inertia if codes.max() < claimed.K else math.inf
+    clusters = clusters_of(blocks, codes)
+    inertia = clusters.inertia if len(clusters.sizes) <= claimed.K else math.inf
     bounds = [
         _prove_again(blocks, claimed, codes, part, points, weights)
         for part, (points, weights) in enumerate(members(claimed.proofs.numbers))

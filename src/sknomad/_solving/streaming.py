@@ -61,8 +61,8 @@ def cells_of_sample(sample: Array, n: int, K: float, rank: int, seed: int, budge
         assert isinstance(iterate.state, SoftState)
         V, lam = iterate.point.V, iterate.state.lam * gram.unit  # type: ignore[attr-defined]
     sizes = V.sum(axis=0)
-    smallest = math.ulp(0.0)
-    return Cells(rows.T @ V / sizes, sizes, np.sum(V * V, axis=0), max(lam, smallest), origin).scaled(n / len(rows))
+    lam = lam if lam > 0 else 1.0  # points that are all equal do not mind
+    return Cells(rows.T @ V / sizes, sizes, np.sum(V * V, axis=0), lam, origin).scaled(n / len(rows))
 
 
 def stream_soft(
