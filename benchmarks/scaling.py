@@ -148,7 +148,7 @@ def sweeps(options):
         "n": sizes,
         "d": 10,
         "r": 40,
-        "seconds": seconds,
+        "processor_seconds": seconds,
         "exponent": np.polyfit(np.log(sizes), np.log(seconds), 1)[0],
     }
 
