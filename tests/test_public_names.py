@@ -15,8 +15,8 @@ PUBLIC = {
     "sknomad": """
         CPRankProfile Certificate CertificateError CertifiedKMeans ConditionalGradientResult DensePoint FactorPoint
         FormatError Gram Iterate KMeansCertificate KMeansSDP LandmarkSolution Layer MixedPoint MultiLayerNOMAD NOMAD
-        NOMADPath OnlineNOMAD Progress SoftPoint Solution SpectralPoint Status SymmetricNMF Verification
-        assignment_matrix certify certify_kmeans
+        NOMADPath OnlineNOMAD PartsProgress Progress SoftPoint Solution SpectralPoint Status SymmetricNMF
+        Verification assignment_matrix certify certify_kmeans
         circulance_factor conditional_gradient cp_rank_profile diagonal_dominance_factor inertia_bound kmeans_objective
         lloyd_iterate load nomad_path repair report solve solve_by_landmarks symmetric_nmf upper_bound
         verify_certificate

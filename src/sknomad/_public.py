@@ -19,10 +19,12 @@ from ._estimators.nomad import NOMAD
 from ._estimators.online import OnlineNOMAD
 from ._files.archive import FormatError
 from ._files.models import load
+from ._kmeans.certificate import KMeansCertificate
+from ._kmeans.certify import certify_kmeans
 from ._kmeans.clustering import assignment_matrix, lloyd_iterate
 from ._kmeans.estimator import CertifiedKMeans
 from ._kmeans.inertia import inertia_bound, kmeans_objective
-from ._kmeans.proof import KMeansCertificate, certify_kmeans
+from ._kmeans.parts import PartsProgress
 from ._manifolds.path import NOMADPath, nomad_path
 from ._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from ._points.mixed import MixedPoint
@@ -55,6 +57,7 @@ __all__ = [
     "MultiLayerNOMAD",
     "NOMADPath",
     "OnlineNOMAD",
+    "PartsProgress",
     "Progress",
     "SoftPoint",
     "Solution",

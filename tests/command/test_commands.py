@@ -105,6 +105,18 @@ def test_certify_labels_of_a_column_or_a_file(capsys, clouds, tmp_path):
         assert run(capsys, "certify", clouds, *options)[0] == 1
 
 
+def test_certify_by_parts_and_verify(capsys, clouds, tmp_path):
+    table, cert = (clouds, "--label-column", "cloud"), tmp_path / "parts.cert"
+    options = ("--parts", "2", "--checkpoint", tmp_path / "kept", "--certificate", cert)
+    code, text, _ = run(capsys, "certify", *table, *options, "--json")
+    assert code in (0, 3)
+    assert json.loads(text)["parts"] == {"done": 2, "total": 2}
+    assert len(list((tmp_path / "kept").glob("part-*"))) == 2
+    assert run(capsys, "verify", cert, *table)[0] == 0
+    assert "2 of 2 proven" in run(capsys, "certify", *table, *options)[1]
+    assert run(capsys, "certify", *table, "--checkpoint", tmp_path / "other")[0] == 1
+
+
 def test_certify_bad_labels_is_3(capsys, clouds):
     code, text, _ = run(capsys, "certify", clouds, "--label-column", "a", "-k", 60, "--tol", 0)
     assert code in (0, 3)

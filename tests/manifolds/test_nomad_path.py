@@ -117,3 +117,21 @@ def test_a_path_cut_short_goes_on_where_it_was(tmp_path):
     assert path.largest_gap <= 1e-4
     again = nomad_path(X, [4, 12], checkpoint=file, **options)
     np.testing.assert_allclose(again.lower, path.lower, rtol=1e-4)
+
+
+@pytest.mark.slow
+def test_several_processes_solve_the_same_programs():
+    X = datasets.two_rings(60)[0]
+    one, two = (nomad_path(X, [4, 8, 16, 20], n_jobs=jobs) for jobs in (None, 2))
+    assert np.array_equal(one.K_values, two.K_values)
+    assert np.all(one.lower <= two.upper)
+    assert np.all(two.lower <= one.upper)
+    assert np.array_equal(one.n_components, two.n_components)
+
+
+def test_no_callback_is_heard_from_other_processes():
+    X = datasets.two_rings(20)[0]
+    with pytest.raises(ValueError, match="callback must be None"):
+        nomad_path(X, [2, 4], n_jobs=2, callback=print)
+    with pytest.raises(ValueError, match="n_jobs must be"):
+        nomad_path(X, [2, 4], n_jobs=0)

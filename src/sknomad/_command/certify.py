@@ -46,6 +46,9 @@ def run(options: argparse.Namespace) -> int:
                 grade="verified" if options.verify else "eigen",
                 tol=options.tol,
                 max_seconds=options.max_seconds,
+                parts=options.parts,
+                n_jobs=options.jobs,
+                checkpoint=options.checkpoint,
             )
         all_written = write_all(options, [(options.certificate, proof.save)])
         show(as_json(_summary(proof, n_noise, bar)) if options.json else describe(proof, n_noise, bar, options.tol))
@@ -108,6 +111,7 @@ def _summary(proof: KMeansCertificate, n_noise: int, bar: SolveBar) -> dict[str,
         "lower_bound": proof.lower_bound,
         "gap": proof.gap,
         "grade": proof.grade,
+        "parts": None if proof.parts is None else {"done": proof.parts.done, "total": proof.parts.count},
         "status": proof.status.name.lower(),
         "seconds": round(bar.seconds, 3),
     }
@@ -123,6 +127,8 @@ def describe(proof: KMeansCertificate, n_noise: int, bar: SolveBar, tol: float) 
         f"gap           {number(proof.gap)} (asked for {tol:g}, grade {proof.grade})",
         f"work          {bar.seconds:.1f} s, {proof.status.name.lower()}",
     ]
-    if proof.gap > tol:
+    if proof.parts is not None:
+        lines.insert(-1, f"parts         {proof.parts.done} of {proof.parts.count} proven")
+    elif proof.gap > tol:
         lines.append("hint          --cuts often closes what is left open, in more time")
     return "\n".join(lines)

@@ -26,6 +26,8 @@ EXTRAS = {
     "anndata": ("sc", "single cells, h5ad files"),
     "pandas": ("sc", "single cells"),
     "scanpy": ("sc", "pictures of single cells"),
+    "dask": ("distributed", "clusters"),
+    "distributed": ("distributed", "clusters"),
     "umap-learn": ("peers", "comparisons"),
     "pacmap": ("peers", "comparisons"),
 }

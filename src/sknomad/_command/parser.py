@@ -125,6 +125,14 @@ def _certify(command: argparse.ArgumentParser) -> None:
         help="most clusters of those to compare with (default: as many as labels)",
     )
     command.add_argument("--cuts", action="store_true", help="close what the relaxation leaves open, in more time")
+    command.add_argument(
+        "--parts", nargs="?", const="auto", metavar="N", type=_number_of_parts,
+        help="divide the points into N parts, or as many as are right: for more than some thousand points",
+    )  # fmt: skip
+    command.add_argument("--jobs", type=int, metavar="N", help="with --parts: processes (default: 1; -1: all cores)")
+    command.add_argument(
+        "--checkpoint", type=Path, metavar="DIR", help="with --parts: folder that keeps finished parts"
+    )
     add_proof(command)
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     add_time(add_resources(command))
@@ -263,6 +271,15 @@ def make_parser() -> argparse.ArgumentParser:
         )
         command.add_options(one)
     return parser
+
+
+def _number_of_parts(text: str) -> int | str:
+    if text == "auto":
+        return text
+    try:
+        return int(text)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f'must be a whole number or "auto", got {text!r}') from None
 
 
 def _number_or_auto(text: str) -> float | str:

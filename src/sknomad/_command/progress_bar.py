@@ -11,7 +11,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 if TYPE_CHECKING:
-    from .. import Progress
+    from .. import PartsProgress, Progress
 
 # Older consoles of Windows know no escape sequences, and are written over with blanks.
 ERASE_LINE = "\r\x1b[K" if os.name != "nt" else "\r" + 79 * " " + "\r"
@@ -115,6 +115,8 @@ class SolveBar(ProgressBar):
         return last is None or progress.iteration <= last.iteration or progress.K != last.K
 
     def _share_of(self, progress: Progress) -> float:
+        if (parts := _parts_of(progress)) is not None:
+            return parts.parts_done / parts.parts_total
         if math.isinf(progress.tol):
             steps = max(LOOK_STEPS, LOOK_STEPS_PER_K * progress.K)
             done = self._n_searched - 1 + min(progress.iteration / steps, 1.0)
@@ -136,9 +138,19 @@ class SolveBar(ProgressBar):
         return max(0.0, math.log(first / gap) / math.log(first / tol))
 
     def _text(self, progress: Progress) -> str:
+        if (parts := _parts_of(progress)) is not None:
+            done = f"{parts.parts_done} of {parts.parts_total} parts, best inertia >= {parts.lower:.6g}"
+            return f"{done}, estimated gap at the end {parts.estimated_gap:.1e}, {self.seconds:.0f} s"
         if math.isinf(progress.tol):
             return f"search for K: {self._n_searched} of {LOOKS}, K = {progress.K:.3g}, {self.seconds:.0f} s"
         if not math.isfinite(progress.gap):
             return f"K = {progress.K:.3g}: no bound yet, step {progress.iteration}, {self.seconds:.0f} s"
         bounds = f"{progress.lower:.6g} <= {self.bounded} <= {progress.upper:.6g}"
         return f"K = {progress.K:.3g}: {bounds}, gap {progress.gap:.1e} (goal {progress.tol:.0e}), {self.seconds:.0f} s"
+
+
+def _parts_of(progress: Progress) -> PartsProgress | None:
+    """The progress of a bound by parts; None for any other."""
+    from .. import PartsProgress  # help and completion load nothing of the library
+
+    return progress if isinstance(progress, PartsProgress) else None

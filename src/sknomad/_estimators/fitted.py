@@ -11,11 +11,13 @@ from sklearn.base import TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from .._manifolds.atlas import Atlas
+from .._manifolds.cell_reading import CellReading
 from .._manifolds.division_tree import DivisionTree, division_tree
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.linkage import linkage_tree
 from .._manifolds.new_points import Extension, indicator, mean_between
 from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, is_sparse, like_given, to_numpy
+from .._numerics.dask_blocks import DaskBlocks, is_dask
 from .._numerics.threads import limited_threads
 from .._numerics.validation import check_distances, check_groups
 from .._points.mixed import MixedPoint
@@ -28,6 +30,14 @@ if TYPE_CHECKING:
     from sklearn.utils import Tags
 
 
+def _transformed(block: Array, model: PlacesNewPoints) -> Array:
+    return model.transform(block)
+
+
+def _predicted(block: Array, model: PlacesNewPoints) -> Array:
+    return model.predict(block)
+
+
 class PlacesNewPoints(TransformerMixin):
     """`transform` and `predict` of a model whose `fit` has set what is named here."""
 
@@ -36,8 +46,8 @@ class PlacesNewPoints(TransformerMixin):
     metric: str
     _n_features_out: int
     _takes_other_arrays = False  # than NumPy's
-    _extension: Extension  # how new points are placed
     _atlas: Atlas  # where each component lies on the map
+    _extension: Extension | CellReading  # how new points are placed
 
     def transform(self, X: Data) -> Array:
         """Coordinates of points, each by itself: those of training points are their `embedding_`.
@@ -52,6 +62,8 @@ class PlacesNewPoints(TransformerMixin):
         array of shape (n_points, n_components)
             In the coordinate system of the manifold, or cluster, that `predict` names.
         """
+        if is_dask(X):
+            return DaskBlocks(X).per_row(_transformed, self, width=self._n_features_out, dtype=float)
         _, coordinates = self._place(X, "transform")
         return like_given(coordinates[:, : self._n_features_out], given_template(X))
 
@@ -67,6 +79,8 @@ class PlacesNewPoints(TransformerMixin):
         -------
         array of shape (n_points,)
         """
+        if is_dask(X):
+            return DaskBlocks(X).per_row(_predicted, self, width=None, dtype=np.int64)
         labels, _ = self._place(X, "predict")
         return like_given(labels, given_template(X))
 

@@ -14,6 +14,7 @@ from .._files.models import Saveable
 from .._manifolds.consensus import Consensus, solve_around
 from .._manifolds.search import RecordedChoice, search_parts
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
+from .._numerics.dask_blocks import is_dask
 from .._numerics.threads import limited_threads
 from .._numerics.validation import Seed, check_K
 from .._program.duplicates import Groups, read_groups
@@ -28,6 +29,7 @@ from .callbacks import CallbackSupportMixin, FitTask, LineWriter, listen, with_c
 from .fitted import FittedManifolds
 from .parameters import check_outlier_threshold, check_parameters
 from .reading import place_absent, read_solution
+from .streamed import fit_streamed
 
 
 class NOMAD(
@@ -208,7 +210,7 @@ class NOMAD(
         Parameters
         ----------
         X : array-like or sparse matrix of shape (n_samples, n_features) or (n_samples, n_samples)
-            Data, or what `metric` says.
+            Data, or what `metric` says. Of a Dask array or data frame, see ``docs/scaling.md``.
         y : ignored
         sample_weight : array-like of shape (n_samples,), optional
             Weights, any numbers >= 0. A weight of three is three equal points, at the cost of one; points of weight
@@ -226,6 +228,9 @@ class NOMAD(
             attributes and the status INTERRUPTED in `solution_`; if not, it is as it was before.
         """
         check_parameters(self)
+        if is_dask(X):
+            fit_streamed(self, X, sample_weight)
+            return self
         budget, choice = Budget.of(self.max_seconds), None
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)
@@ -241,8 +246,7 @@ class NOMAD(
             options = SolveOptions(solver, self.tol, self.max_iter, None, self.grade)
             # From as many on as there are distinct points every one of them is its own neighbour only.
             problem = KMeansSDP(gram, min(K, gram.n))
-            lines = LineWriter(type(self).__name__) if self.verbose else None
-            hear = listen(self.callback, lines, task.listener)
+            hear = listen(self.callback, LineWriter(type(self).__name__) if self.verbose else None, task.listener)
             found = solve_around(
                 options, problem, self.consensus,
                 budget=budget, start=self._start(gram.n), callback=hear, checkpoint=self.checkpoint,
@@ -269,11 +273,10 @@ class NOMAD(
             place_absent(reading, groups, table, pairwise=self._is_pairwise)
         self.solution_, self._point, self._groups = solution, found.point, groups
         self.certificates_ = found.certificates
-        self.confidence_ = math.nan if choice is None else choice.confidence
-        self.search_ = None if choice is None else choice.search
+        self.confidence_, self.search_ = (math.nan, None) if choice is None else (choice.confidence, choice.search)
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
         self._names, self._extension, self._atlas = reading.names.tolist(), reading.extension, reading.atlas
-        self.n_manifolds_ = len(reading.is_closed)
+        self.n_manifolds_, self._n_features_out = len(reading.is_closed), self.n_components
         self.labels_ = like_given(reading.labels, template)
         self.outlier_scores_ = like_given(reading.outlier_scores, template)
         self.embedding_ = like_given(reading.coordinates[:, : self.n_components], template)
@@ -282,7 +285,6 @@ class NOMAD(
         self.circular_coordinates_ = like_given(reading.angles, template)
         self.is_closed_ = like_given(reading.is_closed, template)
         self.closedness_ = like_given(reading.closedness, template)
-        self._n_features_out = self.n_components
 
     def fit_transform(self, X: Data, y: object = None, sample_weight: ArrayLike | None = None) -> Array:
         """Fit to `X` and return `embedding_`."""

@@ -13,6 +13,8 @@ from .._numerics.arrays import Array
 from .._program.problem import KMeansSDP
 from .._solving.certificate_file import CLAIMS, Claim, Contents, pack, write_certificate
 from .inertia import kmeans_objective, least_inertia
+from .part_file import write_part_certificate
+from .part_proof import PartProofs
 
 
 def write_kmeans_certificate(
@@ -22,13 +24,16 @@ def write_kmeans_certificate(
     n_clusters: int,
     grade: str,
     labels: Array,
-    multipliers: Multipliers | None,
+    proof: Multipliers | PartProofs | None,
 ) -> None:
     """Write a certificate; `claimed` has the inertia and its lower bound, `data` is the digest of the problem."""
-    arrays: dict[str, Array] = {"labels": labels}
-    if multipliers is not None:
-        arrays |= {"N": pack(multipliers.N), "cuts": multipliers.cuts, "weights": multipliers.weights}
     header = {"claim": "kmeans", "K": n_clusters, "n": len(labels), "grade": grade, "data": data, "claimed": claimed}
+    if isinstance(proof, PartProofs):
+        write_part_certificate(path, header, labels, proof)
+        return
+    arrays: dict[str, Array] = {"labels": labels}
+    if proof is not None:
+        arrays |= {"N": pack(proof.N), "cuts": proof.cuts, "weights": proof.weights}
     write_certificate(path, {**header, "point": None}, arrays)
 
 

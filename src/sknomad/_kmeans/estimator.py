@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics.pairwise import euclidean_distances
@@ -17,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from .._certificate.upper import GRADES
 from .._files.models import Saveable
 from .._numerics.arrays import Array, Data, Table
+from .._numerics.dask_blocks import is_dask
 from .._numerics.exact_input import check_exact
 from .._numerics.sparse_input import well_formed
 from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
@@ -31,9 +33,11 @@ from .._solving.options import SolveOptions
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status, raise_if_interrupted
 from ..solvers import SoftAssignment, Solver
+from .certificate import KMeansCertificate
 from .cutting_planes import LARGEST_FOR_CUTS
+from .estimator_parts import fit_dask, fit_parts
 from .labels import Clustering, best_clustering, cluster_means, labels_of_data, labels_of_point
-from .proof import KMeansCertificate, check_cuts_option, prove, unproven
+from .proof import check_cuts_option, prove, unproven
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -72,6 +76,11 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Most seconds of all of `fit`, to within one step of the solver.
     grade : {"eigen", "verified"}, default="eigen"
         Strength of proof, see `certify`.
+    parts : "auto", int or array-like, optional
+        How to divide the points for the proof, see `certify_kmeans`: for more points than the proof of all at once has
+        memory or time for. None does not.
+    n_jobs : int, optional
+        Processes for parts; None is one.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
     callback : callable, optional
@@ -115,6 +124,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         max_iter: int = 5000,
         max_seconds: float | None = None,
         grade: str = "eigen",
+        parts: str | int | ArrayLike | None = None,
+        n_jobs: int | None = None,
         solver: str | Solver = "auto",
         callback: Callback | None = None,
     ):
@@ -126,6 +137,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.grade = grade
+        self.parts = parts
+        self.n_jobs = n_jobs
         self.solver = solver
         self.callback = callback
 
@@ -134,7 +147,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
 
         Parameters
         ----------
-        X : array-like or sparse matrix of shape (n_samples, n_features)
+        X : array-like or sparse matrix of shape (n_samples, n_features), or Dask array or data frame
         y : ignored
 
         Returns
@@ -152,10 +165,16 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         K, n_init = check_integer(self.n_clusters, "n_clusters", 1), check_integer(self.n_init, "n_init", 1)
         tol = check_real(self.tol, "tol", 0, 1, "a real number in [0, 1]")
         check_choice(self.grade, "grade", GRADES)
+        if is_dask(X):
+            fit_dask(self, X, K, n_init, budget)
+            return self
         table = self._validated(X, reset=True)
         if table.shape[0] < K:
             raise ValueError(f"n_clusters must be at most n_samples={table.shape[0]}, got {K}.")
         check_cuts_option(self.cuts, table.shape[0])
+        if self.parts is not None:
+            fit_parts(self, table, K, n_init, budget)
+            return self
         random, gram = check_random_state(self.random_state), Gram.from_data(table)
         X_centred = gram.table
 
@@ -203,12 +222,17 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
             advice = "Pass cuts=True, which closes what the relaxation leaves open."
         else:
             advice = f"cuts=True closes what the relaxation leaves open, for at most {LARGEST_FOR_CUTS} points."
+        self._tell(advice)
+
+    def _tell(self, advice: str) -> None:
+        """Warn of a gap that is left, with some advice."""
+        proof = self.certificate_
         warnings.warn(
             f"{how_it_ended(proof.status)} with gap {proof.gap:.1e} > tol={self.tol:.1e}: the inertia is "
             f"{proof.inertia:.6g}, and no clustering into {proof.n_clusters} groups has an inertia below "
             f"{proof.lower_bound:.6g}. {advice}",
             ConvergenceWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
     def _keep(self, X: Table, clustering: Clustering, proof: KMeansCertificate, n_iter: int) -> None:

@@ -145,17 +145,22 @@ def inertia_bound(gram: Gram, upper: float, *, n_clusters: int | None = None) ->
 
 def memberships(labels: ArrayLike, n: int | None = None) -> Array:
     """Labels as a matrix of zeros and ones, one column per cluster in the order of their labels."""
+    codes = cluster_codes(labels, n)
+    V = np.zeros((codes.size, int(codes.max()) + 1))
+    V[np.arange(codes.size), codes] = 1.0
+    return V
+
+
+def cluster_codes(labels: ArrayLike, n: int | None = None) -> Array:
+    """Labels as integers from 0, in the order of the labels."""
     given = np.asarray(labels)
     if given.ndim != 1 or given.size == 0 or (n is not None and given.size != n):
         rule = "one label per point" if n is None else f"{n} labels, one per point"
         raise ValueError(f"labels must be {rule}, got shape {given.shape}. Pass a one-dimensional array.")
     try:
-        clusters, index = np.unique(given, return_inverse=True)
+        return np.unique(given, return_inverse=True)[1].astype(np.int32)
     except TypeError as error:
         raise TypeError("labels must be of one kind, all numbers or all text, got some of each.") from error
-    V = np.zeros((given.size, clusters.size))
-    V[np.arange(given.size), index] = 1.0
-    return V
 
 
 def check_no_noise(labels: ArrayLike) -> None:

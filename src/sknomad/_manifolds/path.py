@@ -5,16 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from sklearn.metrics import adjusted_rand_score
+from sklearn.utils.parallel import Parallel, delayed
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._numerics.arrays import Array, Data
+from .._numerics.threads import count_of_jobs
 from .._numerics.validation import check_choice, check_K
+from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram
 from .._program.problem import KMeansSDP
 from .._solving.loop import Callback
@@ -103,6 +106,7 @@ def nomad_path(
     grade: str = "eigen",
     callback: Callback | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    n_jobs: int | None = None,
 ) -> NOMADPath:
     """Solve the program for several ``K``, each started from the solution before.
 
@@ -125,10 +129,12 @@ def nomad_path(
     grade : {"eigen", "verified"}, default="eigen"
         Strength of the bounds.
     callback : callable, optional
-        Called with a `Progress` after every step; a true answer ends this ``K``.
+        Called with a `Progress` after every step; a true answer ends this ``K``. Only without `n_jobs`.
     checkpoint : path, optional
         Where to keep the run, a file for each ``K`` with ``-K`` and its value behind this name, see `solve`: a path cut
         short goes on where it was.
+    n_jobs : int, optional
+        Processes, each with a run of neighbouring ``K``; its first one begins from nothing. None is one.
 
     Returns
     -------
@@ -147,14 +153,15 @@ def nomad_path(
     gram = make_gram(X, metric)
     values = _check_values(K_values, gram.n)
     options = SolveOptions(solver, tol, max_iter, max_seconds, grade)
-    found: list[_Facts] = []
-    start: Iterate | None = None
-    for K in values:
-        kept = None if checkpoint is None else f"{os.fspath(checkpoint)}-K{K:g}"
-        solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback, checkpoint=kept)
-        raise_if_interrupted(solution.status)
-        found.append(_facts(solution))
-        start = warm_start(solution)
+    count = min(count_of_jobs(n_jobs), len(values))
+    if count > 1 and callback is not None:
+        raise ValueError(f"callback must be None with several processes, got one with n_jobs={n_jobs}. Leave one out.")
+    runs = [[float(K) for K in run] for run in np.array_split(values, count)]
+    if count == 1:
+        found = _solved(gram, runs[0], options, callback, checkpoint)
+    else:
+        solved = Parallel(n_jobs=count)(delayed(_solved)(gram, run, options, None, checkpoint) for run in runs)
+        found = list(chain.from_iterable(solved))
     labels = np.array([facts.labels for facts in found])
     same = [adjusted_rand_score(one, other) for one, other in pairwise(labels)]
     return NOMADPath(
@@ -166,6 +173,25 @@ def nomad_path(
         persistence=np.array([facts.persistence for facts in found]),
         stability=np.array([*same, np.nan]),
     )
+
+
+def _solved(
+    gram: Gram,
+    values: list[float],
+    options: SolveOptions,
+    callback: Callback | None,
+    checkpoint: str | os.PathLike[str] | None,
+) -> list[_Facts]:
+    """What is kept of the solutions for some ``K``, each from the one before."""
+    found: list[_Facts] = []
+    start: Iterate | None = None
+    for K in values:
+        kept = None if checkpoint is None else f"{os.fspath(checkpoint)}-K{K:g}"
+        solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback, checkpoint=kept)
+        raise_if_interrupted(solution.status)
+        found.append(_facts(solution))
+        start = warm_start(solution)
+    return found
 
 
 def warm_start(solution: Solution) -> Iterate | None:

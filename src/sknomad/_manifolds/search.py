@@ -15,8 +15,9 @@ from .._numerics.arrays import Array
 from .._program.gram import Gram
 from .._solving.budget import Budget
 from .._solving.loop import Callback
-from .choice import Choice, Survey, decide, look_around
+from .choice import Choice, decide
 from .look import Landscape, Look
+from .survey import Survey, look_around
 from .valley_tree import smallest_part, valley_tree
 
 # Prominences at which parts are counted: how far, in the log of density, a peak must stand above the valley around it.
@@ -63,7 +64,7 @@ def search_parts(
     >>> from sknomad.datasets import two_rings
     >>> choice = search_parts(Gram.from_data(two_rings(100)[0]))
     >>> choice.n_parts, choice.search.n_parts.max(axis=1).tolist()
-    (2, [2, 2, 2, 2])
+    (2, [2, 2, 2, 2, 2])
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")

@@ -1,7 +1,8 @@
-"""The threads of the linear algebra libraries, limited for a while."""
+"""The threads of the linear algebra libraries, limited for a while, and how many processes joblib takes."""
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager, nullcontext
 
 from threadpoolctl import threadpool_info, threadpool_limits
@@ -27,3 +28,19 @@ def threads_now() -> int:
     1
     """
     return max((library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"), default=1)
+
+
+def count_of_jobs(n_jobs: object) -> int:
+    """How many processes joblib takes `n_jobs` for: None is one, -1 all cores, -2 all but one.
+
+    Examples
+    --------
+    >>> count_of_jobs(None), count_of_jobs(3)
+    (1, 3)
+    """
+    if n_jobs is None:
+        return 1
+    count = check_integer(n_jobs, "n_jobs", -(2**15))
+    if count == 0:
+        raise ValueError("n_jobs must be a number of processes, -1 for all cores or None, got 0.")
+    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)

@@ -1,0 +1,126 @@
+"""The proof of one part: a task that depends on nothing but its arguments, to be run wherever there is room."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+
+from .._certificate.iterate import Iterate
+from .._certificate.upper import upper_bound
+from .._numerics.arrays import Array, Table, is_sparse, to_numpy
+from .._points.forms import SoftPoint
+from .._program.gram import Gram
+from .._program.problem import KMeansSDP
+from .._solving.budget import Budget
+from .._solving.loop import Limits
+from .._solving.options import SolveOptions
+from .._solving.run_state import Progress, Run
+from .._solving.solve import run_solver
+from ..solvers import resolve
+from ..solvers._admm_state import row_multipliers
+from ..solvers._soft_stream import SMALLEST_CELL, Cells, assignments
+from ..solvers._soft_updates import SoftState
+from .inertia import least_inertia
+from .part_proof import Triangle, bound_of_part, gram_of_part, in_units, pack_small, pack_whole
+from .proof import prove
+
+# The relative accuracy of the program's value where weights leave no labels to measure it by.
+WEIGHTED_TOL = 1e-3
+# Up to this many points the labels are the start: soft assignments gain nothing there.
+SMALL_PART = 400
+
+
+class PartTask(NamedTuple):
+    """A part and how it is to be proven."""
+
+    rows: Table  # its points, float64
+    labels: Array  # their clusters
+    weights: Array | None  # None: all 1
+    K: int
+    options: SolveOptions  # the tolerance is relative to the part's inertia
+    seconds: float  # most; may be infinite
+    cells: Cells | None  # soft assignments of all points, scaled to the part: where to begin
+    centres: Array  # (K, d) means of the clusters of all points
+    is_whole: bool  # whether the multiplier is kept without a loss
+    target: float = math.inf  # a bound to stop at
+
+
+class PartBound(NamedTuple):
+    """What was proven of a part."""
+
+    bound: float  # in the units of the data
+    triangle: Triangle | None  # what it rests on
+    seconds: float
+    cost: float  # squared distances of the part's points to the centres of all points
+
+
+def solve_part(task: PartTask) -> PartBound:
+    """Bound the inertia of every clustering of a part, from its soft assignments or its labels."""
+    budget = Budget(task.seconds)
+    cost = cost_of(task.rows, task.labels, task.weights, task.centres)
+    if task.rows.shape[0] <= task.K or budget.is_spent:
+        return PartBound(0.0, None, budget.elapsed, cost)
+    gram = gram_of_part(task.rows, task.weights)
+    bound, N = (_weighted if task.weights is not None else _plain)(task, gram, budget)
+    triangle = None if N is None else pack_whole(N) if task.is_whole else pack_small(N)
+    if N is None or task.is_whole:
+        bound = in_units(max(bound, 0.0), gram.unit)
+    else:
+        bound = bound_of_part(gram, task.K, triangle, task.options.grade)
+    return PartBound(bound, triangle, budget.elapsed, cost)
+
+
+def cost_of(rows: Table, labels: Array, weights: Array | None, centres: Array) -> float:
+    """What the points of a part add to the inertia of all."""
+    squares = np.sum(np.square((rows.toarray() if is_sparse(rows) else rows) - centres[labels]), axis=1)
+    return float(np.sum(squares) if weights is None else squares @ weights)
+
+
+def _plain(task: PartTask, gram: Gram, budget: Budget) -> tuple[float, Array | None]:
+    """A bound, in the units of `gram`, and its multiplier."""
+    start = None
+    if task.cells is not None and gram.n > SMALL_PART:
+        start = _soft_start(task.rows, task.cells, gram.unit)
+    # Where the multiplier loses digits at the end, only that end needs the stronger proof.
+    options = task.options if task.is_whole else replace(task.options, grade="eigen")
+
+    def is_reached(progress: Progress) -> bool:
+        return in_units(max(progress.lower, 0.0), gram.unit) >= task.target
+
+    callback = is_reached if math.isfinite(task.target) else None
+    proof = prove(gram, task.labels, task.K, options, budget, start=start, callback=callback)[0]
+    if proof.multipliers is not None:
+        return proof.lower_bound, proof.multipliers.N
+    if start is None or KMeansSDP(gram, task.K).is_trivial:
+        return proof.lower_bound, None
+    return _guessed(KMeansSDP(gram, task.K), start)
+
+
+def _soft_start(rows: Table, cells: Cells, unit: float) -> Iterate:
+    """The soft assignments of all points on these rows; a fair part has all cells, others may lack some."""
+    V = assignments(rows.toarray() if is_sparse(rows) else rows, cells)
+    V = V[:, V.sum(axis=0) > SMALLEST_CELL]
+    return Iterate(SoftPoint(V / V.sum(axis=1, keepdims=True)), state=SoftState(cells.lam / unit))
+
+
+def _guessed(problem: KMeansSDP, start: Iterate) -> tuple[float, Array]:
+    """Where time was too short for a step: the multiplier that the soft assignments themselves suggest."""
+    assert isinstance(start.point, SoftPoint)
+    assert isinstance(start.state, SoftState)
+    y = row_multipliers(problem, start.point.V, start.state.lam)
+    N = np.maximum((y[:, None] + y) / 2 - problem.gram.dense(), 0)
+    np.fill_diagonal(N, 0)
+    return least_inertia(problem.gram, int(problem.K)).given(upper_bound(problem, N)), N
+
+
+def _weighted(task: PartTask, gram: Gram, budget: Budget) -> tuple[float, Array | None]:
+    """The same for points with weights: no labels are needed for it."""
+    problem = KMeansSDP(gram, task.K)
+    run = Run(problem, WEIGHTED_TOL, task.options.grade, keeps_multiplier=True)
+    limits = Limits(task.options.max_iter, budget.left)
+    run_solver(run, resolve(task.options.solver, problem, WEIGHTED_TOL), limits)
+    N = None if run.multiplier is None else np.asarray(to_numpy(run.multiplier))
+    return least_inertia(gram, task.K).given(run.upper), N

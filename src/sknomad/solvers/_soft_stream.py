@@ -1,0 +1,108 @@
+"""Soft assignments without the assignments: a row of ``V`` is a function of that row and of a few sums over all rows.
+
+For cells with centroids ``m_j``, sizes ``s_j``, squared norms ``q_j = |v_j|^2`` and the trace multiplier ``lam``, row i
+of ``V`` maximises ``sum_j v_j (2 x_i.m_j - |m_j|^2 + lam q_j/s_j^2) - lam v_j^2/s_j`` over the simplex. So ``V`` is
+never stored: a block of rows and the `Cells` give the block's share of the next sums, wherever the block is (in memory,
+on disk, on another machine), and the shares are added in the order of the blocks. Scores may be taken about any origin:
+a move of all points changes those of a row by one number, which the simplex does not see.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from .._files.records import saved
+from .._numerics.arrays import Array
+from .._numerics.validation import check_numbers, check_real
+from .._numerics.weighted_simplex import weighted_rows_by_newton
+from .._points.mixed import shares_for_trace
+from .._program.data_rows import Sums
+
+# Cells of fewer points than this are empty.
+SMALLEST_CELL = 1e-6
+# Factor by which one sweep may change the multiplier: from a poor start the trace may be far from K.
+LARGEST_STEP = 4.0
+
+
+@saved
+@dataclass(frozen=True)
+class Cells:
+    """All that a row of the soft assignments depends on beside the row itself."""
+
+    centroids: Array  # (d, r), relative to `origin`
+    sizes: Array  # (r,), V'1
+    squares: Array  # (r,), squared norms of the columns of V
+    lam: float  # multiplier of the trace
+    origin: Array  # (d,), subtracted from every row
+
+    def __post_init__(self) -> None:
+        d, r = check_numbers(self.centroids, "centroids", (None, None), finite=True).shape
+        check_numbers(self.origin, "origin", (d,), finite=True)
+        check_real(self.lam, "lam", 0, math.inf, "a number >= 0")
+        for name in ("sizes", "squares"):
+            if not np.all(check_numbers(vars(self)[name], f"{name} of cells", (r,), finite=True) >= 0):
+                raise ValueError(f"{name} of cells must not be negative, got others.")
+
+    @property
+    def trace(self) -> float:
+        """The trace of ``Q`` before it is mended."""
+        return float(np.sum(self.squares / self.sizes))
+
+    def scaled(self, factor: float) -> Cells:
+        """The cells of data of which these are a sample, or a fair part: all sums times `factor`."""
+        return replace(self, sizes=self.sizes * factor, squares=self.squares * factor, lam=self.lam * factor)
+
+
+def assignments(block: Array, cells: Cells) -> Array:
+    """The rows of ``V`` for some rows of the data, (rows, r)."""
+    rows = np.asarray(block, dtype=np.float64) - cells.origin
+    costs = cells.lam * cells.squares / cells.sizes**2 - np.sum(cells.centroids**2, axis=0)
+    return weighted_rows_by_newton(2 * (rows @ cells.centroids) + costs, cells.sizes / (2 * cells.lam), None)[0]
+
+
+def sweep(block: Array, cells: Cells) -> Sums:
+    """The share of one block of rows in the sums of the next step."""
+    V = assignments(block, cells)
+    rows = np.asarray(block, dtype=np.float64) - cells.origin
+    return Sums(rows.T @ V, V.sum(axis=0), np.sum(V * V, axis=0))
+
+
+def add_in_order(shares: Iterable[Sums]) -> Sums:
+    """The sum of all blocks' shares, one after the other: the same bits wherever they were computed."""
+    total: Sums | None = None
+    for share in shares:
+        total = share if total is None else Sums(*(a + b for a, b in zip(total, share, strict=True)))
+    assert total is not None
+    return total
+
+
+def next_cells(cells: Cells, sums: Sums, K: float) -> Cells:
+    """The cells after a sweep: without empty ones, the multiplier following the trace as in `SoftAssignment`."""
+    occupied = sums.sizes > SMALLEST_CELL
+    products, sizes, squares = sums.products[:, occupied], sums.sizes[occupied], sums.squares[occupied]
+    step = float(np.sum(squares / sizes)) / K
+    lam = cells.lam * min(max(step, 1 / LARGEST_STEP), LARGEST_STEP)
+    return Cells(products / sizes, sizes, squares, lam, cells.origin)
+
+
+def value_of(sums: Sums, n: int, K: float, total_spread: float) -> float:
+    """``<D, Q>`` of the assignments that `sums` belong to, after exact repair of the trace.
+
+    ``D`` is centred, and the mean of all points follows from the sums: rows of ``V`` sum to one.
+    """
+    mean = sums.products.sum(axis=1) / sums.sizes.sum()
+    occupied = sums.sizes > 0
+    about = sums.products[:, occupied] / sums.sizes[occupied] - mean[:, None]
+    value = float(np.sum(np.sum(about**2, axis=0) * sums.sizes[occupied]))
+    trace = float(np.sum(sums.squares[occupied] / sums.sizes[occupied]))
+    identity, mean_share = shares_for_trace(trace, K, n)
+    return (1 - identity - mean_share) * value + identity * total_spread
+
+
+def natural_lam(spread: float, rank: int) -> float:
+    """A multiplier to begin with, as in `SoftAssignment`: `spread` is that of all points about their mean."""
+    return 0.1 * max(spread, math.ulp(0.0)) / rank
