@@ -6,8 +6,9 @@ import scipy.sparse as sp
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, Gram, datasets
-from sknomad._manifolds.choice import choose, several_from
-from sknomad._manifolds.survey import POINTS_PER_PATCH, looked_at
+from sknomad._manifolds import coarse_points
+from sknomad._manifolds.choice import choose, decide, several_from
+from sknomad._manifolds.survey import POINTS_PER_PATCH, look_around, looked_at
 from spread_blobs import blobs
 
 PIECES = {
@@ -21,13 +22,13 @@ PIECES = {
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_single_piece_is_one_part(piece):
-    gram = Gram.from_data(PIECES[piece]())
-    choice = choose(gram)
+    survey = look_around(Gram.from_data(PIECES[piece]()))
+    choice = decide(survey)
     assert choice.n_parts == 1
     assert not choice.labels.any()
     assert choice.strength < 0
     assert 0 < choice.confidence < 1
-    assert choose(gram, allow_single=False).n_parts > 1
+    assert decide(survey, allow_single=False).n_parts > 1
 
 
 PARTS = {
@@ -42,10 +43,11 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 def test_known_parts_are_found(name):
     X, truth = PARTS[name]()
-    choice = choose(Gram.from_data(X))
+    survey = look_around(Gram.from_data(X))
+    choice = decide(survey)
     assert adjusted_rand_score(truth, choice.labels) > 0.95
     assert choice.strength > 0
-    told = choose(Gram.from_data(X), n_parts=len(np.unique(truth)))
+    told = decide(survey, n_parts=len(np.unique(truth)))
     assert told.was_found
     assert adjusted_rand_score(truth, told.labels) > 0.95
 
@@ -100,23 +102,38 @@ def test_curves_need_more_strength_than_surfaces_and_clouds():
     assert several_from(300, 2.0) == several_from(300, np.inf)
 
 
+@pytest.fixture
+def few_groups(monkeypatch):
+    """Groups from fewer points on, which costs less."""
+    monkeypatch.setattr(coarse_points, "MOST_GROUPS", 120)
+
+
+@pytest.mark.slow
+def test_groups_stand_for_a_thousand_points():
+    X, truth = datasets.moons(1000, noise=0.1, random_state=0)
+    assert adjusted_rand_score(truth, choose(Gram.from_data(X)).labels) > 0.95
+
+
+@pytest.mark.usefixtures("few_groups")
 @pytest.mark.parametrize("form", ["data", "sparse", "kernel"])
 def test_groups_stand_for_many_points(form):
-    X, truth = datasets.two_rings(700)
+    X, truth = datasets.two_rings(200)
     X = X + 5 * truth[:, None]
     gram = {"data": Gram.from_data, "sparse": lambda X: Gram.from_data(sp.csr_array(X))}.get(form)
     choice = choose(gram(X) if gram else Gram.from_kernel(X @ X.T))
     assert choice.labels.tolist() == truth.tolist()
 
 
+@pytest.mark.usefixtures("few_groups")
 def test_groups_of_duplicates():
     X, truth = blobs(3)
     choice = choose(Gram.from_data(np.tile(X, (12, 1))))
     assert choice.labels.tolist() == np.tile(truth, 12).tolist()
 
 
+@pytest.mark.usefixtures("few_groups")
 def test_copies_of_a_few_points_are_counted_as_often_as_they_occur():
-    X, truth = datasets.blobs(600, noise=0.0)
+    X, truth = datasets.blobs(200, noise=0.0)
     choice = choose(Gram.from_data(X))
     assert adjusted_rand_score(truth, choice.labels) == 1
 

@@ -229,8 +229,7 @@ class NOMAD(
         """
         check_parameters(self)
         if is_dask(X):
-            fit_streamed(self, X, sample_weight)
-            return self
+            return fit_streamed(self, X, sample_weight)
         budget, choice = Budget.of(self.max_seconds), None
         with limited_threads(self.n_threads):
             table = read_table(self, X, reset=True)
@@ -273,7 +272,8 @@ class NOMAD(
             place_absent(reading, groups, table, pairwise=self._is_pairwise)
         self.solution_, self._point, self._groups = solution, found.point, groups
         self.certificates_ = found.certificates
-        self.confidence_, self.search_ = (math.nan, None) if choice is None else (choice.confidence, choice.search)
+        self.confidence_ = math.nan if choice is None else choice.confidence
+        self.search_ = None if choice is None else choice.search
         self.K_, self.n_iter_, self.certificate_ = K, solution.n_iter, solution.certificate
         self._names, self._extension, self._atlas = reading.names.tolist(), reading.extension, reading.atlas
         self.n_manifolds_, self._n_features_out = len(reading.is_closed), self.n_components

@@ -37,7 +37,7 @@ def spread_of(block: Array, origin: Array) -> tuple[Array, float]:
     return rows.sum(axis=0), float(np.sum(rows**2))
 
 
-def fit_streamed(model: NOMAD, X: Any, sample_weight: object) -> None:
+def fit_streamed(model: NOMAD, X: Any, sample_weight: object) -> NOMAD:
     """Set the attributes of `model` that rest on no n x n array; arrays with an entry per row are Dask's own."""
     if model.metric != METRICS[0] or sample_weight is not None:
         raise ValueError(
@@ -64,6 +64,7 @@ def fit_streamed(model: NOMAD, X: Any, sample_weight: object) -> None:
     smallest = blocks.n / POINTS_PER_STRAY if isinstance(model.min_component_size, str) else model.min_component_size
     reading = read_cells(_measured(streamed), shared, model.threshold, smallest, model.n_components)
     _set(model, blocks, reading, streamed, K, spread)
+    return model
 
 
 def _trace(model: NOMAD, blocks: DaskBlocks, seed: int, budget: Budget) -> float:
