@@ -178,6 +178,15 @@ def test_matrices_may_be_those_of_another_library(grade):
     assert isinstance(there.multiplier, np.ndarray)
 
 
+@pytest.mark.gpu
+@pytest.mark.parametrize("grade", ["eigen", "verified"])
+def test_matrices_may_be_on_a_gpu(grade):
+    X = double_swiss_roll(3000, random_state=8)[0]
+    options = {"n_landmarks": 200, "max_iter": 20, "grade": grade}
+    here, there = (quietly(X, 8, device=device, **options) for device in ("cpu", "cuda"))
+    assert there.certificate.upper == pytest.approx(here.certificate.upper, rel=1e-6)
+
+
 def test_memory_beside_the_data_does_not_grow_with_the_rows(monkeypatch):
     monkeypatch.setattr(landmark_rows, "BLOCK_ROWS", 250)
     monkeypatch.setattr(landmark_choice, "SMALLEST_SAMPLE", 300)

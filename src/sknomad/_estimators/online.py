@@ -43,7 +43,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         1 (forgets nothing).
     warm_up : int or "auto", default="auto"
         Rows that are held, and solved together, before the first step; "auto" is 500 or, if more, 40 times K.
-    threshold : float, default=1e-2
+    threshold : float, default=0.015
         Cells that share more than this much of the points, relative to the largest share, are one manifold.
     n_components : int, default=2
         Dimension of the coordinates.
@@ -89,7 +89,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         batch_size: int = 256,
         decay: float = 0.7,
         warm_up: int | str = "auto",
-        threshold: float = 1e-2,
+        threshold: float = 0.015,
         n_components: int = 2,
         random_state: int = 0,
     ):
