@@ -115,13 +115,7 @@ PLACES: dict[str, Place] = {
     "Proposition (circulant)": Place("complete positivity for small and for large K", ("ring",)),
     "Figure 11": Place("rank of nonnegative factors", ("cp-rank",)),
     "Figure 12": Place("the low-rank solver at several ranks", ("burer-monteiro",)),
-    "Section 5.1": Place(
-        "the augmented Lagrangian of the conditional gradient method",
-        (
-            "convergence",
-            "errata",
-        ),
-    ),
+    "Section 5.1": Place("the augmented Lagrangian of the conditional gradient method", ("errata",)),
     "Algorithm 1": Place(
         "conditional gradient with an orthogonality constraint",
         (

@@ -156,10 +156,6 @@ def _curvature_sign() -> tuple[float, float]:
     return max(right + step**2 - left, 0.0), max(right - step**2 - left, 0.0)
 
 
-def _first_step() -> tuple[float, float]:
-    return abs(2 / (1 + 2) - 1), abs(2 / (0 + 2) - 1)
-
-
 def _dual_sign() -> tuple[float, float]:
     q = _Quadratic()
     best = conditional_gradient(q.f, q.gradient, 1.0, np.ones(6), max_iter=2000).value
@@ -273,7 +269,7 @@ ERRATA = (
     Erratum(
         "Proposition (accuracy)", "In the first iteration",
         "The step of length 1 is number 1.", "It is number 0, so that the induction starts at t = 1.",
-        "distance of 2/(t + 2) from 1", _first_step,
+        "distance of 2/(t + 2) from 1", lambda: (abs(2 / (1 + 2) - 1), abs(2 / (0 + 2) - 1)),
     ),
     Erratum(
         "Lemma (dual)", "Without loss of generality, we set",

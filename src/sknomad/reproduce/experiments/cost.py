@@ -135,7 +135,7 @@ def claims(arrays: Arrays) -> list[Claim]:
 
 def _gradient(arrays: Arrays, powers: dict[str, float]) -> Claim:
     return judge(
-        "A step of the conditional gradient costs n^2 log n.",
+        "A step of the conditional gradient costs no more than n^2 log n.",
         "seconds per step grow as n^{power:.2f} up to n = {largest}",
         powers[GRADIENT] < 2.5,
         "They grow as n^{power:.2f}.",

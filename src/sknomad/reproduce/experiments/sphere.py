@@ -80,9 +80,15 @@ def draw(arrays: Arrays) -> Figure:
         designs.plot(rows[:, 0], rows[:, 5], "_", color=colour, markersize=9)
         limit = arrays["upper"][list(arrays["K"]).index(K)]
         designs.axhline(limit, color=colour, linewidth=0.7, linestyle=(0, (3, 2)))
+        designs.text(0.42, limit + 0.015, f"K = {K}", color=colour, transform=designs.get_yaxis_transform())
     designs.set(xlabel="points of the design", title="Value per point", xticks=np.unique(arrays["designs"][:, 0]))
     designs.text(
-        0.97, 0.03, "dashed: whole sphere\nbars: cut-off kernel", transform=designs.transAxes, ha="right", color=MUTED
+        0.5,
+        0.27,
+        "dots: semidefinite program\nbars: cut-off kernel\ndashed: whole sphere",
+        color=MUTED,
+        ha="center",
+        transform=designs.transAxes,
     )
     return drawn
 
