@@ -172,6 +172,7 @@ def test_transform_finds_its_columns(capsys, rings, tmp_path):
     placed, embedding = columns_of(out), sknomad.load(model).embedding_
     assert np.allclose([float(v) for v in placed["embedding_1"]], embedding[:, 0], atol=1e-8)
     assert len(set(zip(placed["manifold"], table["ring"], strict=True))) == 2
+    assert max(map(float, placed["remoteness"])) <= 1e-6
     assert run(capsys, "transform", model, swapped, "--out", out)[0] == 1
     assert run(capsys, "transform", model, swapped, "--out", out, "--overwrite", "--quiet")[2] == ""
     swapped.write_text("a,c\n1,2\n")

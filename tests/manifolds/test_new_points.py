@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from sklearn.metrics import adjusted_rand_score
 
-from sknomad import NOMAD, SoftPoint, datasets
+from sknomad import NOMAD, MultiLayerNOMAD, SoftPoint, datasets
 from sknomad._manifolds.extend import extend
 from sknomad._manifolds.multipliers import multipliers_of
 from sknomad._manifolds.new_points import heaviest_parts, local_weights
@@ -246,3 +246,33 @@ def test_wrong_new_points_are_named():
         NOMAD(K=2, metric="precomputed_distance").fit(1 - np.eye(5)).transform(-np.ones((1, 5)))
     with pytest.raises(ValueError, match="X has 1 non-finite values"):
         model.predict([[np.nan, 0.0]])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize(
+    "model",
+    [
+        NOMAD(K=16, tol=1e-1),
+        NOMAD(K=16, solver=SoftAssignment(rank=40), tol=1.0, max_iter=40),
+        MultiLayerNOMAD([16, 2], tol=1e-1),
+    ],
+    ids=["points", "cells", "layers"],
+)
+def test_points_far_from_everything_are_told(model):
+    X, _ = datasets.two_rings(120, noise=0.03, random_state=0)
+    model.fit(X)
+    assert model.remoteness(X).max() == 0
+    assert np.mean(model.remoteness(datasets.two_rings(400, noise=0.03, random_state=5)[0]) > 0.5) < 0.01
+    middle, near, far, farther = model.remoteness([[0.0, 0.0], [1.02, 0.0], [9.0, 9.0], [1e6, 0.0]])
+    assert near < 0.2 < 0.7 < middle < far < farther <= 1
+    scaled = model.fit(1e50 * X).remoteness([[9e50, 9e50]])
+    assert scaled[0] == pytest.approx(far, rel=1e-6)
+
+
+def test_remoteness_needs_points():
+    X, _ = datasets.two_rings(40)
+    model = NOMAD(K=10, metric="precomputed", tol=1e-1).fit(X @ X.T)
+    with pytest.raises(ValueError, match="remoteness must be given dense points of a model with metric="):
+        model.remoteness(X @ X.T)
+    with pytest.raises(ValueError, match="remoteness must be given dense points"):
+        NOMAD(K=10, tol=1e-1).fit(sp.csr_matrix(X)).remoteness(sp.csr_matrix(X))

@@ -69,8 +69,10 @@ def _places(model: Any, table: Table) -> dict[str, Any]:
     is_kmeans, kind = hasattr(model, "cluster_centers_"), "manifold" if hasattr(model, "n_manifolds_") else "cluster"
     labels, where = np.asarray(model.predict(table.X)), np.asarray(model.transform(table.X))
     coordinate = "distance" if is_kmeans else "embedding"
+    is_measured = not is_kmeans and model.metric == "euclidean" and not hasattr(table.X, "toarray")
     return {
         "row": table.rows,
         kind: labels,
         **{f"{coordinate}_{j + 1}": column for j, column in enumerate(where.T)},
+        **({"remoteness": model.remoteness(table.X)} if is_measured else {}),
     }

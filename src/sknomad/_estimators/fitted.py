@@ -16,6 +16,7 @@ from .._manifolds.division_tree import DivisionTree, division_tree
 from .._manifolds.geodesics import geodesics, support
 from .._manifolds.linkage import linkage_tree
 from .._manifolds.new_points import Extension, indicator, mean_between
+from .._manifolds.remoteness import remoteness
 from .._numerics.arrays import Array, Data, SameTable, Sparse, Table, given_template, is_sparse, like_given, to_numpy
 from .._numerics.dask_blocks import DaskBlocks, is_dask
 from .._numerics.threads import limited_threads
@@ -117,14 +118,38 @@ class PlacesNewPoints(TransformerMixin):
         float
             In units of `X` squared.
         """
+        table = self._dense_points(X, "score", "Compare certificates or labels instead.")
+        return -float(np.mean(self._extension.misfit(table)))
+
+    def remoteness(self, X: Data) -> Array:
+        """How far points lie from everything the model was fitted to: 0 as near as training points, 1 at infinity.
+
+        ``1 - r/d``, with ``d`` the distance to the nearest training point, and ``r`` the distance to the nearest other
+        one that 95 % of the training points of its manifold do not exceed. `predict` names a manifold for every point;
+        where this is far above 1/2, several times as far as training points from each other, the name says little.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+            Points, with ``metric="euclidean"``.
+
+        Returns
+        -------
+        array of shape (n_points,)
+        """
+        table = self._dense_points(X, "remoteness", "Look at the kernel values or distances themselves.")
+        return like_given(remoteness(self._extension, table), given_template(X))
+
+    def _dense_points(self, X: Data, method: str, remedy: str) -> Table:
+        """The points that a `method` is given which measures distances to means."""
         check_is_fitted(self)
         table = read_table(self, X, reset=False)
         if self.metric != METRICS[0] or is_sparse(table):
             raise ValueError(
-                f'score must be given dense points of a model with metric="euclidean", got metric={self.metric!r} and '
-                f"{type(table).__name__}. Compare certificates or labels instead."
+                f'{method} must be given dense points of a model with metric="euclidean", got metric={self.metric!r} '
+                f"and {type(table).__name__}. {remedy}"
             )
-        return -float(np.mean(self._extension.misfit(table)))
+        return table
 
     @property
     def _is_pairwise(self) -> bool:
