@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -214,8 +214,3 @@ class _Work:
             tuple(None if kept is None else kept.lower for kept in triangles),
             np.array([1.0 if kept is None else kept.scale for kept in triangles]),
         )
-
-
-def with_labels(certificate: KMeansCertificate, codes: Array, inertia: float) -> KMeansCertificate:
-    """The same proof for other labels of the same points."""
-    return replace(certificate, labels=codes, inertia=inertia, lower_bound=min(certificate.lower_bound, inertia))

@@ -101,8 +101,3 @@ def value_of(sums: Sums, n: int, K: float, total_spread: float) -> float:
     trace = float(np.sum(sums.squares[occupied] / sums.sizes[occupied]))
     identity, mean_share = shares_for_trace(trace, K, n)
     return (1 - identity - mean_share) * value + identity * total_spread
-
-
-def natural_lam(spread: float, rank: int) -> float:
-    """A multiplier to begin with, as in `SoftAssignment`: `spread` is that of all points about their mean."""
-    return 0.1 * max(spread, math.ulp(0.0)) / rank
