@@ -9,7 +9,9 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from sknomad import NOMAD, datasets
+from sknomad import NOMAD, Gram, KMeansSDP, datasets, solve
+from sknomad._numerics.sizes import ONE_THREAD
+from sknomad._numerics.threads import count_of_jobs, limited_threads, suitable_threads, threads_now
 from sknomad.solvers import SoftAssignment
 
 
@@ -140,3 +142,39 @@ def test_soft_assignments_need_no_square_array(rng):
     assert shares.shape == (n, 2)
     assert model.is_closed_.tolist() == [True, True]
     assert np.abs(model.transform(X[:500]) - model.embedding_[:500]).max() <= 1e-12
+
+
+def test_small_work_has_one_thread_and_the_number_comes_back():
+    with limited_threads(2):
+        with suitable_threads(ONE_THREAD):
+            assert threads_now() == 1
+        assert threads_now() == 2
+        with suitable_threads(ONE_THREAD + 1):
+            assert threads_now() == 2
+        with pytest.raises(ValueError, match="inside"), suitable_threads(10):
+            raise ValueError("inside")
+        assert threads_now() == 2
+
+
+def test_of_contexts_that_overlap_the_last_restores_the_number():
+    with limited_threads(2):
+        first, second = suitable_threads(10), suitable_threads(20)
+        first.__enter__()
+        second.__enter__()
+        first.__exit__(None, None, None)
+        assert threads_now() == 1
+        second.__exit__(None, None, None)
+        assert threads_now() == 2
+
+
+def test_a_small_solve_runs_in_one_thread():
+    seen = []
+    problem = KMeansSDP(Gram.from_data(datasets.ring(12)[0]), 3)
+    with limited_threads(2):
+        solve(problem, solver="admm", callback=lambda progress: seen.append(threads_now()))
+    assert set(seen) == {1}
+
+
+@pytest.mark.parametrize(("n_jobs", "count"), [(None, 1), (1, 1), (3, 3)])
+def test_numbers_of_processes(n_jobs, count):
+    assert count_of_jobs(n_jobs) == count

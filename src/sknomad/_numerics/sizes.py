@@ -35,3 +35,5 @@ FULL_FOR_A_RESTART = UpTo(cpu=4000, gpu=10_000)
 # A full decomposition in every step of ADMM, against filtering a warm block (case "step"). It is also the exact one,
 # and free of any start, so it is kept a little longer than it is the faster.
 FULL_FOR_A_STEP = 400
+# One thread for all linear algebra of a solve on a CPU, against all of them (``benchmarks/threads.py``).
+ONE_THREAD = 600

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from functools import cache
 
-from threadpoolctl import threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
 
+from .sizes import ONE_THREAD
 from .validation import check_integer
 
 
@@ -16,6 +20,54 @@ def limited_threads(n_threads: object) -> AbstractContextManager[object]:
         return nullcontext()
     context: AbstractContextManager[object] = threadpool_limits(limits=check_integer(n_threads, "n_threads", 1))
     return context
+
+
+def suitable_threads(n: int) -> AbstractContextManager[object]:
+    """A context for work on n x n arrays: one BLAS thread where more do not pay, and no limit elsewhere.
+
+    Threads that wait for each other spin, so that many small products take ten times as long beside another process.
+
+    Examples
+    --------
+    >>> with suitable_threads(100):
+    ...     threads_now()
+    1
+    """
+    return nullcontext() if n > ONE_THREAD else _ONE_THREAD
+
+
+class _OneThread:
+    """A context with one BLAS thread; of several at a time in one process, the last to end restores the number."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._restore: Callable[[], None] = _nothing
+
+    def __enter__(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._restore = _controller().limit(limits=1, user_api="blas").restore_original_limits
+            self._inside += 1
+
+    def __exit__(self, *error: object) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._restore()
+
+
+def _nothing() -> None:
+    """Nothing to restore yet."""
+
+
+_ONE_THREAD = _OneThread()
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    """The libraries that are loaded, looked for once: that takes longer than a small solve."""
+    return ThreadpoolController()
 
 
 def threads_now() -> int:

@@ -15,6 +15,7 @@ from .._certificate.iterate import LARGEST_ENTRY, Iterate, NegativePart
 from .._certificate.upper import GRADES, state_of
 from .._numerics.arrays import Array, double, is_array, namespace
 from .._numerics.ieee import check_arithmetic
+from .._numerics.threads import suitable_threads
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
@@ -86,7 +87,8 @@ def solve(
     run = Run(problem, tol, grade, iterate=start)
     solver = resolve(solver, problem, tol)
     limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
-    status = run_solver(run, solver, limits, callback=callback, checkpoint=checkpoint)
+    with suitable_threads(problem.n):
+        status = run_solver(run, solver, limits, callback=callback, checkpoint=checkpoint)
     _warn_unless_certified(status, run, solver)
     return run.solution(status)
 
