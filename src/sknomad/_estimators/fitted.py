@@ -138,11 +138,6 @@ class PlacesNewPoints(TransformerMixin):
         array of shape (n_points,)
         """
         table = self._dense_points(X, "remoteness", "Look at the kernel values or distances themselves.")
-        if not isinstance(self._extension, Extension):
-            raise ValueError(
-                "remoteness must know the training points, which a model of a Dask collection does not keep. "
-                "Fit a sample of the rows instead."
-            )
         return like_given(remoteness(self._extension, table), given_template(X))
 
     def _dense_points(self, X: Data, method: str, remedy: str) -> Table:

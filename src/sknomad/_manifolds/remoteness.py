@@ -6,19 +6,25 @@ import numpy as np
 from sklearn.neighbors import NearestNeighbors
 
 from .._numerics.arrays import Array, Table
+from .cell_reading import CellReading
 from .new_points import Extension
 
 # The share of training points whose nearest neighbour is no farther than what counts as near.
 NEAR = 0.95
 
 
-def remoteness(extension: Extension, X: Table) -> Array:
+def remoteness(extension: Extension | CellReading, X: Table) -> Array:
     """For every row of dense points ``1 - r/d``, not below 0.
 
     ``d`` is its distance to the nearest training point, ``r`` the distance to the nearest other one that 95 % of the
     training points of its component do not exceed. Not the distance to the mean of what its row of ``Q`` rests on: in
     the middle of a ring that is zero.
     """
+    if isinstance(extension, CellReading):
+        raise ValueError(
+            "remoteness must know the training points, which a model of a Dask collection does not keep. "
+            "Fit a sample of the rows instead."
+        )
     known = extension.correction
     assert known is not None, "models of points remember their training points"
     parts, _ = extension.place(X)
