@@ -1,10 +1,12 @@
 """Points and Gram matrices in files: the fixed vector is written as itself, under the names of the first release."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
 from sknomad import Gram, MixedPoint, SoftPoint, SpectralPoint
-from sknomad._files.records import Decoder, Encoder
+from sknomad._files.records import Decoder, Encoder, saved
 from sknomad._numerics.fixed_vector import Ones, Weighted
 
 N = 5
@@ -51,3 +53,12 @@ def test_a_gram_comes_back_with_its_fixed_vector(weights, rng):
     back = Decoder(arrays).decode(node)
     assert type(back.fixed) is type(gram.fixed)
     assert np.array_equal(back.dense(), gram.dense())
+
+
+def test_two_classes_of_one_name_are_refused():
+    @dataclass(frozen=True)
+    class Certificate:
+        lower: float
+
+    with pytest.raises(TypeError, match="different names, got two Certificate"):
+        saved(Certificate)

@@ -63,8 +63,12 @@ def saved(cls: Class) -> Class:
     """Class decorator: a dataclass or an enumeration that may be part of what is saved."""
     if issubclass(cls, enum.Enum):
         ENUMERATIONS[cls.__name__.lower()] = cls
-    else:
-        RECORDS[cls.__name__] = cls
+        return cls
+    known = RECORDS.setdefault(cls.__name__, cls)
+    if known is not cls:
+        raise TypeError(
+            f"classes to be saved must have different names, got two {cls.__name__}: in files it names one."
+        )
     return cls
 
 

@@ -39,7 +39,7 @@ MOST_STEPS = 100
 
 @saved
 @dataclass(frozen=True)
-class Cells:
+class CellSums:
     """What every row of soft assignments is a function of."""
 
     products: Array  # X'V, (d, r)
@@ -91,7 +91,7 @@ class Cells:
         V = self.assign(rows)
         return Sums(rows.T @ V, V.sum(axis=0), np.sum(V * V, axis=0))
 
-    def after(self, blocks: Iterable[Array]) -> Cells:
+    def after(self, blocks: Iterable[Array]) -> CellSums:
         """The cells after one pass over all rows, in which the multiplier is the same."""
         d, r = self.products.shape
         products, sizes, squares = np.zeros((d, r)), np.zeros(r), np.zeros(r)
@@ -102,12 +102,12 @@ class Cells:
             squares += part.squares
         return replace(self, products=products, sizes=sizes, squares=squares)
 
-    def without_empty(self, share: float = SMALLEST_SHARE) -> Cells:
+    def without_empty(self, share: float = SMALLEST_SHARE) -> CellSums:
         """The same without cells that hold nothing, or no more than this share of a mean one."""
         kept = self.sizes > share * self.sizes.mean()
         return replace(self, products=self.products[:, kept], sizes=self.sizes[kept], squares=self.squares[kept])
 
-    def with_trace(self, K: float, sample: Array) -> Cells:
+    def with_trace(self, K: float, sample: Array) -> CellSums:
         """The same with the multiplier for which rows like those of the sample will have a trace just below ``K``.
 
         A larger multiplier makes rows softer and the trace smaller; secant steps in logarithms find it.
@@ -128,9 +128,9 @@ class Cells:
         _, sizes, squares = replace(self, lam=math.exp(log_lam)).sums(rows)
         return float(np.sum(squares[sizes > 0] / sizes[sizes > 0]))
 
-    def times(self, factor: float) -> Cells:
+    def times(self, factor: float) -> CellSums:
         """The cells of so many times as many points."""
-        return Cells(self.products * factor, self.sizes * factor, self.squares * factor, self.lam * factor)
+        return CellSums(self.products * factor, self.sizes * factor, self.squares * factor, self.lam * factor)
 
     def feasible_value(self, n: int, K: float, trace_D: float) -> float:
         """Value after the exact repair of the trace with ``I`` or ``J``, as computed."""
@@ -149,7 +149,7 @@ def rounding_of_value(r: int, K: float, trace_D: float, depth: int) -> float:
     return 8 * (depth + r + 16) * UNIT_ROUNDOFF * (math.sqrt(K) + K) * trace_D
 
 
-def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1) -> Cells:
+def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1) -> CellSums:
     """Cells that are right for a sample of the points, from the solver for points in memory."""
     solver = SoftAssignment(random_state=seed, device="cpu", max_growth=max_growth)
     problem = KMeansSDP(Gram.from_data(sample), K)
@@ -159,10 +159,10 @@ def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1) -> 
     assert isinstance(iterate.point, SoftPoint)
     assert isinstance(iterate.state, SoftState)
     V = iterate.point.V
-    return Cells(sample.T @ V, V.sum(axis=0), np.sum(V * V, axis=0), iterate.state.lam).without_empty()
+    return CellSums(sample.T @ V, V.sum(axis=0), np.sum(V * V, axis=0), iterate.state.lam).without_empty()
 
 
-def one_cell(rows: Array) -> Cells:
+def one_cell(rows: Array) -> CellSums:
     """All rows in one cell, where there is nothing to tell them apart by."""
     size = np.full(1, float(len(rows)))
-    return Cells(rows.sum(axis=0)[:, None], size, size, 1.0)
+    return CellSums(rows.sum(axis=0)[:, None], size, size, 1.0)

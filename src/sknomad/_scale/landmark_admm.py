@@ -19,7 +19,7 @@ import numpy as np
 from .._numerics.arrays import Array, frobenius, like, namespace, to_numpy
 from .._numerics.fixed_vector import Weighted
 from .._numerics.projections import reflector
-from .cells import Cells
+from .cells import CellSums
 from .landmark_upper import LandmarkProgram
 
 # Over-relaxation, and the first penalty as a share of the largest eigenvalue of D.
@@ -38,7 +38,7 @@ class Start(NamedTuple):
     N: Array  # (m, m), between landmarks
 
 
-def start_from_cells(cells: Cells, C: Array) -> Start:
+def start_from_cells(cells: CellSums, C: Array) -> Start:
     """What cells say about landmarks with the rows ``C``: the dual guess of the dense solver, between landmarks."""
     V = cells.assign(C)
     y = cells.row_multipliers(C, V)

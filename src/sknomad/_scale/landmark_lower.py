@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from .cells import TRACE_AIM, Cells, cells_of_sample, rounding_of_value
+from .cells import TRACE_AIM, CellSums, cells_of_sample, rounding_of_value
 from .landmark_rows import CentredRows
 
 # Rows of the sample: so many, and so many for each of the K neighbourhoods.
@@ -14,7 +14,7 @@ SMALLEST_SAMPLE, SAMPLE_PER_K = 10_000, 50
 IMPROVEMENT, PATIENCE = 5e-6, 2
 
 
-def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tuple[float, Cells]:
+def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tuple[float, CellSums]:
     """A proven lower bound on the optimum, and the cells whose assignments of all rows have that value."""
     sample = rows.sample(max(SMALLEST_SAMPLE, math.ceil(SAMPLE_PER_K * K)), seed)
     cells = cells_of_sample(sample, K, seed).times(rows.n / len(sample))
@@ -34,7 +34,7 @@ def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tu
     return best, found
 
 
-def _proven(rows: CentredRows, sums: Cells, K: float) -> float:
+def _proven(rows: CentredRows, sums: CellSums, K: float) -> float:
     """The value of the feasible point that these are the sums of, less what its arithmetic can have lost."""
     error = rounding_of_value(len(sums.sizes), K, rows.squares, rows.depth)
     return sums.feasible_value(rows.n, K, rows.squares) - error - rows.value_error

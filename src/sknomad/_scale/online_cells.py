@@ -18,7 +18,7 @@ from scipy.sparse.csgraph import connected_components
 from .._files.records import saved
 from .._numerics.arrays import Array
 from .._numerics.validation import check_integer, check_numbers
-from .cells import SMALLEST_SHARE, Cells, cells_of_sample
+from .cells import SMALLEST_SHARE, CellSums, cells_of_sample
 
 # The trace of batches is held this much below K: what is missing is mended at next to no cost, what is too much is not.
 TRACE_AIM = 0.998
@@ -32,7 +32,7 @@ FIRST_STEP, ROWS_OF_A_STEP = 2, 256
 class Stream:
     """Cells of a stream so far: averages over points, not sums."""
 
-    cells: Cells  # sums per point: sizes add up to one
+    cells: CellSums  # sums per point: sizes add up to one
     overlaps: Array  # (r, r), the average of v_j v_k
     n_first: int  # rows that it began with
     n_seen: int  # rows, those included
@@ -61,7 +61,7 @@ class Stream:
 
         # With the sizes of before, which hardly move, this has no bias however small the batch is.
         trace = float(np.sum(np.sum(V * V, axis=0) / old.sizes)) / count
-        cells = Cells(
+        cells = CellSums(
             moved(old.products, rows.T @ V),
             moved(old.sizes, V.sum(axis=0)),
             moved(old.squares, np.sum(V * V, axis=0)),

@@ -16,10 +16,10 @@ from .._solving.run_state import Run
 from .._solving.solve import run_solver
 from ..solvers import ADMM
 from ..solvers._soft_updates import SoftState
-from .cells import Cells
+from .cells import CellSums
 
 
-def certify_window(cells: Cells, rows: Array, K: float, *, tol: float, max_iter: int, grade: str) -> Certificate:
+def certify_window(cells: CellSums, rows: Array, K: float, *, tol: float, max_iter: int, grade: str) -> Certificate:
     """Bounds on the optimum for some rows, in the frame of cells whose sizes add up to one.
 
     The multiplier of the trace is set to what these rows ask for: it is one number, and any is as feasible.
