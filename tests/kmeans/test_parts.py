@@ -287,7 +287,7 @@ def test_scale_changes_nothing_but_the_scale(scale):
     X, labels = clustered(120, 3, 3, seed=13)
     plain, scaled = (certify_kmeans(factor * X, labels, parts=2) for factor in (1.0, scale))
     assert np.array_equal(plain.parts.numbers, scaled.parts.numbers)
-    assert scaled.lower_bound / scale**2 == pytest.approx(plain.lower_bound, rel=1e-3)
+    assert scaled.lower_bound / scale**2 == pytest.approx(plain.lower_bound, rel=1e-9)
 
 
 def test_points_that_are_all_equal_cost_nothing():

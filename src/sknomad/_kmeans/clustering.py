@@ -92,8 +92,10 @@ def lloyd_iterate(
     V = memberships(labels, problem.n)
     if multiplier is None and not eigenvalues_are_cheap(problem, V):
         return Iterate(SoftPoint(V))
-    D, plain, slope = problem.gram.dense(), row_multipliers(problem, V, 0.0), row_multipliers(problem, V, 1.0)
-    slope = slope - plain
+    # The slope is taken over a step of the data's own size: one of 1 would be lost beside large numbers.
+    natural = max(problem.gram.trace, problem.gram.norm) / V.shape[1] or 1.0
+    D, plain = problem.gram.dense(), row_multipliers(problem, V, 0.0)
+    slope = (row_multipliers(problem, V, natural) - plain) / natural
 
     def guess(t: float) -> Array:
         y = plain + t * slope
@@ -102,7 +104,6 @@ def lloyd_iterate(
         return N
 
     if multiplier is None:
-        natural = max(problem.gram.trace, problem.gram.norm) / V.shape[1]
         multiplier = natural * _best_share(
             lambda share: upper_bound(problem, guess(natural * share)), problem.n, budget
         )
