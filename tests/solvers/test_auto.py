@@ -95,3 +95,48 @@ def test_numbers_beyond_single_precision(scale):
     assert there.is_certified
     assert there.certificate.lower / scale**2 <= here.certificate.upper * (1 + 1e-9)
     assert here.certificate.lower <= there.certificate.upper / scale**2 * (1 + 1e-9)
+
+
+FEW = Auto(direct_below=0, points_below=400)
+
+
+@pytest.mark.parametrize(("n", "K"), [(60, 12), (100, 24), (160, 40)])
+def test_a_cell_at_every_point_proves_in_few_steps(n, K):
+    problem = problem_of(datasets.moons(n, noise=0.05, random_state=0)[0], K)
+    alone, few = solve(problem, ADMM(), tol=1e-3), solve(problem, FEW, tol=1e-3)
+    assert few.is_certified
+    assert few.n_iter < alone.n_iter / 3
+    assert few.certificate.upper >= alone.certificate.lower
+    assert alone.certificate.upper >= few.certificate.lower
+
+
+def test_a_cell_at_every_point_does_not_depend_on_the_order_of_points(rng):
+    X, order = rng.standard_normal((80, 3)), rng.permutation(80)
+    one, other = (solve(problem_of(data, 10), FEW, tol=1e-3) for data in (X, X[order]))
+    assert one.n_iter == other.n_iter
+    np.testing.assert_allclose(one.Q[np.ix_(order, order)], other.Q, atol=1e-8)
+
+
+def test_a_cell_at_every_point_takes_weights(rng):
+    X, counts = rng.standard_normal((20, 2)), np.arange(20) % 3 + 1
+    repeated = solve(problem_of(np.repeat(X, counts, axis=0), 6), FEW, tol=1e-5)
+    weighted = solve(KMeansSDP(Gram.from_data(X, weights=counts.astype(float)), 6), FEW, tol=1e-5)
+    assert weighted.is_certified
+    assert weighted.certificate.lower <= repeated.certificate.upper
+    assert repeated.certificate.lower <= weighted.certificate.upper
+
+
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+@pytest.mark.parametrize("K", [1.5, 7, 29.5])
+def test_cells_at_points_have_the_trace_asked_for(scale, K, rng):
+    problem = problem_of(scale * rng.standard_normal((30, 2)), K)
+    first = next(SoftAssignment(rank="points", sweeps=1).iterates(problem))
+    # Below K mixing with the identity mends it at little cost; above, mixing with J would cost far more.
+    assert K * (1 - 1e-3) <= first.point.trace() <= K * (1 + 1e-6)
+    assert first.point.V.shape[0] == 30
+
+
+def test_cells_at_points_of_equal_points(rng):
+    X = np.repeat(rng.standard_normal((5, 2)), 6, axis=0)
+    assert solve(problem_of(X, 5), FEW, tol=1e-6).is_certified
+    assert solve(problem_of(X, 9), FEW, tol=1e-3).is_certified

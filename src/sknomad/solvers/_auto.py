@@ -18,6 +18,9 @@ from ._soft_updates import SoftState
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
 FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3)
+# From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound.
+FEW_POINTS = SoftAssignment(rank="points", sweeps=30)
+AFTER_FEW_POINTS = ADMM(penalty=0.7, relaxation=1.8)
 # How far soft assignments may fall short, as a multiple of the gap in view.
 TRUSTED_SHARE = 2.0
 # Where soft assignments end: a fiftieth of the gap in view, between these.
@@ -52,6 +55,10 @@ class Auto:
         Settings where the first phase is left out.
     direct_below : int, default=400
         Number of points up to which it is.
+    points_below : int, default=0
+        Beyond `direct_below` and up to so many points the first phase is 30 sweeps from a cell at every point: nothing
+        random either. With ``direct_below=0, points_below=400`` proofs for few points take a fraction of the time, but
+        their points are clumpier: right where only the bounds count.
     thorough_from : int, default=2000
         Number of points from which on cells may double twice, and gains count down to half of what they do below:
         sweeps cost little there beside a step of ADMM.
@@ -62,12 +69,15 @@ class Auto:
     >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
     >>> solve(problem, Auto(direct_below=2), tol=1e-3).is_certified
     True
+    >>> solve(problem, Auto(direct_below=0, points_below=400), tol=1e-3).is_certified
+    True
     """
 
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
     admm: ADMM = FOR_THE_BOUND
     direct: ADMM = field(default_factory=ADMM)
     direct_below: int = 400
+    points_below: int = 0
     thorough_from: int = THOROUGH_FROM
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
@@ -103,13 +113,21 @@ class Auto:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""
         last = start
         if self._begins_softly(problem, start):
-            for iterate in self._first_phase(problem).iterates(problem, start):
+            for iterate in self._soft_iterates(problem, start):
                 last = iterate
                 yield iterate
         if problem.n <= self.direct_below:
             yield from self.direct.iterates(problem, last)
         elif self._proof_fits(problem):
             yield from self._second_phase(problem, last).iterates(problem, last)
+
+    def _soft_iterates(self, problem: KMeansSDP, start: Iterate | None) -> Iterator[Iterate]:
+        """The first phase; for few points a single iterate, unless a start has been there already."""
+        if problem.n > self.points_below:
+            yield from self._first_phase(problem).iterates(problem, start)
+        elif start is None:
+            few = replace(FEW_POINTS, device=self.direct.device)
+            yield replace(next(few.iterates(problem)), is_milestone=True)
 
     def _soft_settings(self, problem: KMeansSDP) -> SoftAssignment:
         if problem.n >= self.thorough_from:
@@ -123,6 +141,8 @@ class Auto:
 
     def _second_phase(self, problem: KMeansSDP, last: Iterate | None) -> ADMM:
         """ADMM, which trusts the point of soft assignments only where these have come to an end."""
+        if problem.n <= self.points_below:
+            return replace(AFTER_FEW_POINTS, device=self.direct.device)
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
@@ -141,7 +161,8 @@ class Auto:
         """Peak bytes, of both phases where the second fits, of the first alone where it does not."""
         if problem.n <= self.direct_below:
             return self.direct.memory(problem)
-        soft = self._soft_settings(problem).memory(problem)
+        few = problem.n <= self.points_below
+        soft = (FEW_POINTS if few else self._soft_settings(problem)).memory(problem)
         return max(soft, self.admm.memory(problem)) if self._proof_fits(problem) else soft
 
     def _proof_fits(self, problem: KMeansSDP) -> bool:

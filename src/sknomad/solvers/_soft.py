@@ -26,6 +26,7 @@ from .._points.forms import FactorPoint, SoftPoint
 from .._points.mixed import MixedPoint, shares_for_trace
 from .._program.data_rows import Rows, Sums, rows_of
 from .._program.problem import KMeansSDP
+from ._cells_at_points import cells_at_points
 from ._soft_updates import Assignments, SoftState, natural_multiplier, settle_trace, split_cells, sweep
 
 # First rank as a multiple of K when "auto"; it doubles while that pays.
@@ -68,8 +69,9 @@ class SoftAssignment:
 
     Parameters
     ----------
-    rank : int or "auto", default="auto"
-        Number of cells ``r``. "auto" begins with four times K and doubles while the value still rises.
+    rank : int, "auto" or "points", default="auto"
+        Number of cells ``r``. "auto" begins with four times K and doubles while the value still rises. "points" begins
+        with a cell at every point, which needs nothing random: n x n numbers.
     improvement : float, default=1e-6
         Stop (or double the rank) when ten sweeps raise the value by less than this share.
     max_growth : int, default=2
@@ -105,7 +107,7 @@ class SoftAssignment:
     takes_weights: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.rank != "auto":
+        if self.rank not in ("auto", "points"):
             check_integer(self.rank, "rank", 1)
         check_real(self.improvement, "improvement", 0, 1, "a real number in [0, 1]")
         check_integer(self.max_growth, "max_growth", 0)
@@ -116,6 +118,8 @@ class SoftAssignment:
 
     def first_rank(self, problem: KMeansSDP) -> int:
         """The number of cells to begin with."""
+        if self.rank == "points":
+            return problem.n
         if self.rank != "auto":
             return min(int(self.rank), problem.n)
         return min(max(math.ceil(FIRST_RANK * problem.K), 8), problem.n)
@@ -171,12 +175,14 @@ class SoftAssignment:
         return self.max_growth if self.rank == "auto" else 0
 
     def _first_assignments(self, problem: KMeansSDP, rows: Rows, template: Array, start: Iterate | None) -> Assignments:
-        """Continue from soft assignments, or spread cells by k-means++."""
+        """Continue from soft assignments, or begin with cells at all points or spread by k-means++."""
         if start is not None and (V := _assignments_of(start, problem.fixed)) is not None:
             V, done = like(V, template), _state_of(start)
             if done is None:
                 return Assignments(V, natural_multiplier(problem, V.shape[1]), None)
             return Assignments(V, done.lam, None if done.thresholds is None else like(done.thresholds, template))
+        if self.rank == "points":
+            return cells_at_points(problem, rows, template)
         rank = self.first_rank(problem)
         centroids = like(_spread_centroids(rows, rank, self.random_state).T, template)
         lam = 0.1 * natural_multiplier(problem, rank)
