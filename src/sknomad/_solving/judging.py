@@ -78,7 +78,7 @@ class ProgramJudge:
             _offer(run, point, steps=0)
         N = _current(run).N
         if upper_was_known and (N is not None or run.problem.is_trivial):
-            if N is not None and not eigenvalues_are_cheap(run.problem, N):
+            if N is not None and not eigenvalues_are_cheap(run.problem, N, run.tol):
                 run.demand_verified()
             run.enter_upper(upper_bound(run.problem, N, grade=run.grade, start=self.vectors))
 
@@ -126,7 +126,7 @@ class ProgramJudge:
     def _improve_upper(self, run: Run, iterate: Iterate, *, thorough: bool) -> None:
         if iterate.N is not None:
             state_of(run.problem, iterate.N)
-        if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N):
+        if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N, run.tol):
             bound = upper_bound(run.problem, iterate.N)
             self.screen = min(self.screen, bound)
             if run.grade == "eigen":

@@ -193,6 +193,8 @@ class _Course:
     def step(self) -> Iterate:
         """One step, plain or anchored."""
         self.count += 1
+        # Anchored steps are for the last digits, which a rough filter would blur.
+        self.leading.is_rough = self.anchor is None
         U, weights = self.project(StepMatrix(self.T, self.gram, self.rho))
         if self.anchor is not None:
             self._anchored_step(self.anchor, U, weights)

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
-from .._numerics.arrays import Device, choose_device, cuda_is_available
+from .._numerics.arrays import Device, choose_device, cuda_is_available, is_on_gpu
 from .._numerics.memory import free_memory_of
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
@@ -26,7 +26,7 @@ FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 # so many points on.
 ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 # Iterates that may halve the gain of soft assignments; slower progress is left to ADMM.
-HALVING = 4
+HALVING, HALVING_ON_GPU = 4, None
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
@@ -112,9 +112,11 @@ class Auto:
             yield from self._second_phase(problem, last).iterates(problem, last)
 
     def _soft_settings(self, problem: KMeansSDP) -> SoftAssignment:
-        if problem.n >= self.thorough_from:
-            return replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
-        return self.soft
+        if problem.n < self.thorough_from:
+            return self.soft
+        soft = replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
+        is_slow_to_end = is_on_gpu(choose_device(soft.device, problem.n))
+        return replace(soft, halving=HALVING_ON_GPU) if is_slow_to_end else soft
 
     def _first_phase(self, problem: KMeansSDP) -> SoftAssignment:
         """Soft assignments; where they are all there is, they go on however slow they are."""
