@@ -23,6 +23,8 @@ from ._halpern import Anchor
 from ._soft_updates import SoftState, row_scores
 from ._warm_eigenspace import WarmBlock
 
+# Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
+FORM_BELOW = 30_000
 # Numbers in one row block: large enough for fast products, small beside the state.
 BLOCK_ENTRIES = 2**26
 
@@ -64,13 +66,20 @@ class GramOperator:
         X = gram.factor_like(template) if gram.factor is not None and 2 * gram.factor.shape[1] < gram.n else None
         self.is_factored = X is not None
         self.matrix = like(gram.dense(), template) if X is None else X  # X or D
+        self._formed: Array | None = None  # D, where it is kept beside X
 
     def __matmul__(self, V: Array) -> Array:
         return self.matrix @ (self.matrix.T @ V) if self.is_factored else self.matrix @ V
 
     def rows(self, block: slice) -> Array:
-        """Some rows of ``D``."""
-        return self.matrix[block, :] @ self.matrix.T if self.is_factored else self.matrix[block, :]
+        """Some rows of ``D``; a GPU, which forms them in every step, keeps them all where they are not too many."""
+        if not self.is_factored:
+            return self.matrix[block, :]
+        if self.n > FORM_BELOW or not is_on_gpu(self.matrix):
+            return self.matrix[block, :] @ self.matrix.T
+        if self._formed is None:
+            self._formed = self.matrix @ self.matrix.T
+        return self._formed[block, :]
 
 
 class StepMatrix:
@@ -95,7 +104,7 @@ class StepMatrix:
         """The matrix itself: a second n x n array."""
         A = namespace(self.T).abs(self.T)
         for block in row_blocks(A.shape[0]):
-            A[block, :] = A[block, :] + self.gram.rows(block) / self.rho
+            A[block, :] += self.gram.rows(block) / self.rho
         return A
 
 

@@ -25,8 +25,8 @@ FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 # More cells gain some 1e-5: too little for gaps from here on, unless sweeps cost far less than steps, as they do from
 # so many points on.
 ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
-# Iterates that may halve the gain of soft assignments; slower progress is left to ADMM.
-HALVING, HALVING_ON_GPU = 4, None
+# Iterates that may halve the gain of soft assignments; slower progress is left to ADMM, except on a GPU.
+HALVING = 4
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
@@ -115,8 +115,8 @@ class Auto:
         if problem.n < self.thorough_from:
             return self.soft
         soft = replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
-        is_slow_to_end = is_on_gpu(choose_device(soft.device, problem.n))
-        return replace(soft, halving=HALVING_ON_GPU) if is_slow_to_end else soft
+        # There sweeps cost next to nothing beside a step, and each that is left out costs many steps.
+        return replace(soft, halving=None) if is_on_gpu(choose_device(soft.device, problem.n)) else soft
 
     def _first_phase(self, problem: KMeansSDP) -> SoftAssignment:
         """Soft assignments; where they are all there is, they go on however slow they are."""
