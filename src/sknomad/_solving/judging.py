@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .._certificate.certificate import Certificate
-from .._certificate.iterate import Iterate
+from .._certificate.iterate import Iterate, NegativePart
 from .._certificate.lower import as_spectral, feasible_value, make_feasible
 from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, state_of, upper_bound
 from .._files.records import saved
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, is_on_gpu
 from .._points.forms import DensePoint, SpectralPoint
 from .._points.point import Point
 from .run_state import Run
@@ -22,6 +22,8 @@ FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
 REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
 # Up to this many points every look also tries the cheapest repair, for a smooth history.
 SMALL_PROBLEM = 500
+# Where the end is forecast: gaps fall ever more slowly, and steps between two looks are at least so many.
+FORECAST_MARGIN, LEAST_INTERVAL = 1.2, 4
 # Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
 LARGEST_FOR_REPAIR = 20_000
 LARGEST_FOR_INTERIM_PROOFS = 5000
@@ -64,6 +66,7 @@ class ProgramJudge:
     next_look: int = FIRST_LOOK  # iteration at which to judge
     first_multiplier: int | None = None  # iteration that brought the first one
     next_repair: int = 0  # iteration before which no repair is tried again
+    last_seen: tuple[int, float] | None = None  # iteration of the last look, and the gap it suggested, where forecast
 
     def take_over(self, other: ProgramJudge) -> None:
         """Go on where another judge of the same run was."""
@@ -96,9 +99,26 @@ class ProgramJudge:
         if run.iteration < self.next_look and not iterate.is_milestone:
             return False
         done = run.iteration - (self.first_multiplier or 0)
-        self.next_look = run.iteration + max(every, math.ceil(done * (LOOK_GROWTH - 1)))
+        interval = max(every, math.ceil(done * (LOOK_GROWTH - 1)))
+        self.next_look = run.iteration + interval
         self.judge(run, thorough=iterate.is_milestone)
+        if isinstance(iterate.N, NegativePart) and is_on_gpu(iterate.N.T):
+            self.next_look = run.iteration + self._forecast(
+                run, interval, 2 * interval if interval == every else interval
+            )
         return True
+
+    def _forecast(self, run: Run, planned: int, most: int) -> int:
+        """Steps until the gap is closed, `most` at most, if it goes on to fall as since the last look; or as `planned`.
+
+        On a GPU early looks, which cannot succeed, and steps after the last that was needed are what is left to save.
+        """
+        before, gap, goal = self.last_seen, self._screened_gap(run), CAUTIOUS_SHARE * run.tol
+        self.last_seen = (run.iteration, gap)
+        if before is None or not goal < gap < before[1] < math.inf:
+            return planned
+        left = math.log(gap / goal) * (run.iteration - before[0]) / math.log(before[1] / gap)
+        return max(LEAST_INTERVAL, math.ceil(min(FORECAST_MARGIN * left, most)))
 
     def judge(self, run: Run, *, thorough: bool) -> None:
         """Bound the optimum from the current iterate."""
