@@ -1,7 +1,7 @@
 """Products with a symmetric matrix that are right to four or five digits, on the tensor cores of a CUDA device.
 
 Enough for the filter of a warm block on the way to gaps of 1e-3 or so: the Ritz values that follow are computed from
-the matrix itself. Two or three digits, one product in bfloat16, are not: the noise enters the block, and ranks grow.
+the matrix itself. Two or three digits, one product in bfloat16, were not: steps doubled on MNIST zeros.
 """
 
 from __future__ import annotations
