@@ -41,10 +41,10 @@ def test_large_problems_are_judged_less_often_once_that_is_dear():
     assert judged(n, 35, 120) == [10, 20, 30, 59, 84, 109]
 
 
-def forecast_looks(gap_at, steps, monkeypatch):
+def forecast_looks(gap_at, steps, monkeypatch, tol=1e-3):
     """Iterations at which a run on a GPU is judged whose gap is known in advance."""
     monkeypatch.setattr(judging, "is_on_gpu", lambda state: True)
-    run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), 1e-3, "verified")
+    run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), tol, "verified")
     run.lower, judge, looks = 1.0, ProgramJudge(), []
     judge.judge = lambda run, *, thorough: setattr(judge, "screen", 1 / (1 - gap_at(run.iteration)))
     for run.iteration in range(1, steps + 1):
@@ -59,6 +59,8 @@ def test_on_a_gpu_looks_come_when_the_gap_is_expected_to_close(monkeypatch):
     assert forecast_looks(lambda step: 0.1 ** (step / 20), 70, monkeypatch) == [10, 20, 40, 60, 64]
     # A gap that does not fall says nothing, and one far away does not put looks off for long.
     assert forecast_looks(lambda step: 0.5, 50, monkeypatch) == [10, 20, 30, 40, 50]
+    assert forecast_looks(lambda step: 0.1 ** (step / 20), 50, monkeypatch, tol=0.0) == [10, 20, 30, 40, 50]
+    assert forecast_looks(lambda step: -math.inf, 50, monkeypatch) == [10, 20, 30, 40, 50]
     far = forecast_looks(lambda step: 1 / (2 + step), 400, monkeypatch)
     assert far[:4] == [10, 20, 40, 60]
     assert all(b - a <= max(20, 0.15 * a + 1) for a, b in itertools.pairwise(far))

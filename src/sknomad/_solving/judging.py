@@ -66,7 +66,8 @@ class ProgramJudge:
     next_look: int = FIRST_LOOK  # iteration at which to judge
     first_multiplier: int | None = None  # iteration that brought the first one
     next_repair: int = 0  # iteration before which no repair is tried again
-    last_seen: tuple[int, float] | None = None  # iteration of the last look, and the gap it suggested, where forecast
+    last_look: int = 0  # iteration of the last one, where the next is forecast
+    last_gap: float = math.inf  # what it suggested
 
     def take_over(self, other: ProgramJudge) -> None:
         """Go on where another judge of the same run was."""
@@ -113,11 +114,12 @@ class ProgramJudge:
 
         On a GPU early looks, which cannot succeed, and steps after the last that was needed are what is left to save.
         """
-        before, gap, goal = self.last_seen, self._screened_gap(run), CAUTIOUS_SHARE * run.tol
-        self.last_seen = (run.iteration, gap)
-        if before is None or not goal < gap < before[1] < math.inf:
+        gap, gap_before, goal = self._screened_gap(run), self.last_gap, CAUTIOUS_SHARE * run.tol
+        steps = run.iteration - self.last_look
+        self.last_look, self.last_gap = run.iteration, gap if math.isfinite(gap) else math.inf
+        if not 0 < goal < gap < gap_before < math.inf:
             return planned
-        left = math.log(gap / goal) * (run.iteration - before[0]) / math.log(before[1] / gap)
+        left = math.log(gap / goal) * steps / math.log(gap_before / gap)
         return max(LEAST_INTERVAL, math.ceil(min(FORECAST_MARGIN * left, most)))
 
     def judge(self, run: Run, *, thorough: bool) -> None:
