@@ -20,7 +20,7 @@ from mnist import load_mnist
 
 from sknomad import Gram, KMeansSDP, solve
 from sknomad._numerics.arrays import choose_device, itemsize, namespace
-from sknomad._solving import run_state as _run
+from sknomad._solving.judging import ProgramJudge
 from sknomad.solvers import Auto, _admm
 from sknomad.solvers import _warm_eigenspace as _subspace
 
@@ -32,8 +32,8 @@ PARTS = [
     (_subspace.LeadingProjector, "_exact", "full decomposition"),
     (_admm, "advance", "update"),
     (_admm, "advance_and_measure", "update"),
-    (_run.Run, "judge", "look"),
-    (_run.Run, "_prove", "proof"),
+    (ProgramJudge, "judge", "look"),
+    (ProgramJudge, "_prove", "proof"),
 ]
 
 

@@ -42,6 +42,17 @@ def test_slow_progress_is_left_to_another_solver():
     assert Auto()._second_phase(noise, last) == replace(Auto().admm, trusted_shortfall=0.0)
 
 
+def test_on_a_gpu_slow_progress_is_waited_for(monkeypatch):
+    settings = Auto.for_tolerance(1e-3, "cpu")
+    small, large = (problem_of(np.arange(2.0 * n).reshape(n, 2), 5) for n in (1999, 2000))
+    assert settings._soft_settings(large).halving == settings.soft.halving == 4
+    monkeypatch.setattr("sknomad.solvers._auto.is_on_gpu", lambda template: True)
+    assert settings._soft_settings(small).halving == 4
+    assert settings._soft_settings(large) == replace(
+        settings.soft, halving=None, max_growth=2, improvement=settings.soft.improvement / 2
+    )
+
+
 def test_gains_decide_what_is_slow():
     course = Course()
     for value in (1.0, 1.5, 1.75, 1.875, 1.9375):

@@ -10,6 +10,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, datasets, solve
+from sknomad._certificate.iterate import NegativePart
 from sknomad._solving import judging
 from sknomad._solving.judging import LARGE_PROBLEM, ProgramJudge
 from sknomad._solving.run_state import Run
@@ -38,6 +39,31 @@ def test_looks_are_counted_from_the_first_multiplier():
 def test_large_problems_are_judged_less_often_once_that_is_dear():
     n = LARGE_PROBLEM + 1
     assert judged(n, 35, 120) == [10, 20, 30, 59, 84, 109]
+
+
+def forecast_looks(gap_at, steps, monkeypatch, tol=1e-3):
+    """Iterations at which a run on a GPU is judged whose gap is known in advance."""
+    monkeypatch.setattr(judging, "is_on_gpu", lambda state: True)
+    run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), tol, "verified")
+    run.lower, judge, looks = 1.0, ProgramJudge(), []
+    judge.judge = lambda run, *, thorough: setattr(judge, "screen", 1 / (1 - gap_at(run.iteration)))
+    for run.iteration in range(1, steps + 1):
+        run.iterate = Iterate(SoftPoint(np.ones((30, 1))), N=NegativePart(np.zeros((30, 30)), 1.0))
+        if judge.after_step(run):
+            looks.append(run.iteration)
+    return looks
+
+
+def test_on_a_gpu_looks_come_when_the_gap_is_expected_to_close(monkeypatch):
+    # A tenth in 20 steps: 9e-4 after 61, and a fifth more of what is left for safety.
+    assert forecast_looks(lambda step: 0.1 ** (step / 20), 70, monkeypatch) == [10, 20, 40, 60, 64]
+    # A gap that does not fall says nothing, and one far away does not put looks off for long.
+    assert forecast_looks(lambda step: 0.5, 50, monkeypatch) == [10, 20, 30, 40, 50]
+    assert forecast_looks(lambda step: 0.1 ** (step / 20), 50, monkeypatch, tol=0.0) == [10, 20, 30, 40, 50]
+    assert forecast_looks(lambda step: -math.inf, 50, monkeypatch) == [10, 20, 30, 40, 50]
+    far = forecast_looks(lambda step: 1 / (2 + step), 400, monkeypatch)
+    assert far[:4] == [10, 20, 40, 60]
+    assert all(b - a <= max(20, 0.15 * a + 1) for a, b in itertools.pairwise(far))
 
 
 def test_run_cut_short_proves_what_it_has_seen(monkeypatch):

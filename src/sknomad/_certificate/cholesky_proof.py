@@ -18,8 +18,18 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, gamma, namespace
-from .._numerics.block_eigen import leading_eigenpairs
+from .._numerics.arrays import (
+    UNIT_ROUNDOFF,
+    Array,
+    device,
+    double,
+    frobenius,
+    gamma,
+    inverse_of_lower,
+    is_on_gpu,
+    namespace,
+)
+from .._numerics.block_eigen import EXTRA_VECTORS, leading_eigenpairs
 from .._numerics.projections import lift, restrict
 from .._numerics.sizes import FULL_FOR_A_PROOF
 from .._program.problem import KMeansSDP
@@ -34,6 +44,10 @@ BLOCK_MARGIN = 1e-6
 UNDERFLOW = 2.0**-536
 # Accuracy of an estimate that only tells whether a proof is worth trying.
 SCREENING = 1e-5
+# Accuracy of the suggestion for a proof. On a GPU more passes cost less than one factorisation that fails.
+SETTLED, SETTLED_ON_GPU = 2e-6, 1e-7
+# Vectors beyond the wanted ones: 64 columns and fewer cost the same there, and the more the fewer passes.
+EXTRA_ON_GPU = 54
 
 
 class Shift(NamedTuple):
@@ -78,13 +92,21 @@ def estimated_upper_bound(
     """What the bound will be about, from Ritz values (not a proof), and the vectors for the proof to start from."""
     terms = Terms(problem.gram, N, template)
     count = min(math.floor(problem.K - 1) + 1, problem.n - 1)
+    is_gpu = is_on_gpu(template)
     U, values, _, _ = leading_eigenpairs(
-        _Operator(terms), count, terms.state_template, problem.fixed, start, settled=SCREENING
+        _Operator(terms),
+        count,
+        terms.state_template,
+        problem.fixed,
+        start,
+        settled=SCREENING,
+        extra=EXTRA_ON_GPU if is_gpu else EXTRA_VECTORS,
     )
     xp = namespace(values)
     whole = float(xp.sum(values[1:])) if count > 1 else 0.0
     part = (problem.K - 1 - (count - 1)) * float(values[0])
-    return multiplier_size(terms).total / problem.n + whole + part, U
+    # With the vectors beyond the wanted ones the next block settles sooner; a GPU has the memory for them.
+    return multiplier_size(terms).total / problem.n + whole + part, U if is_gpu else U[:, -count:]
 
 
 class Spectrum(NamedTuple):
@@ -108,9 +130,17 @@ def suggest_eigenpairs(terms: Terms, K: float, start: Array | None) -> tuple[Spe
         values, U = values[-1 - count :], lift(Z[:, -1 - count :], terms.gram.fixed)
     else:
         size = min(count + 1, terms.n - 1)
+        is_gpu = is_on_gpu(terms.template)
         U, values, smallest, change = leading_eigenpairs(
-            _Operator(terms), size, terms.state_template, terms.gram.fixed, start
+            _Operator(terms),
+            size,
+            terms.state_template,
+            terms.gram.fixed,
+            start,
+            settled=SETTLED_ON_GPU if is_gpu else SETTLED,
+            extra=EXTRA_ON_GPU if is_gpu else EXTRA_VECTORS,
         )
+        U = U[:, -size:]
         rounding = 8 * float(xp.finfo(values.dtype).eps) * abs(float(values[-1]))
         error = 4 * change + BLOCK_MARGIN * abs(float(values[0])) + rounding
         U, values = double(U), double(values)
@@ -218,7 +248,7 @@ def _factor_in_place(L: Array, blocks: list[slice]) -> bool:
             panel = L[below, block]
             if block.start:
                 panel = panel - L[below, left] @ L[block, left].T
-            L[below, block] = panel @ xp.linalg.inv(corner).T
+            L[below, block] = panel @ inverse_of_lower(corner).T
     return True
 
 

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 import numpy as np
 
+from .._numerics import fused
 from .._numerics.arrays import Array, double, namespace
 from .._numerics.validation import check_numbers, check_real
 from .._points.forms import DensePoint
@@ -43,6 +44,12 @@ class NegativePart:
     def rows_times(self, block: slice, V: Array) -> Array:
         """Some rows of ``N V``: the fewest passes over the state, for products that are only suggestions."""
         return (namespace(self.T).clip(self.T[block, :], max=0.0) @ V) * -self.weight
+
+    def times(self, V: Array, blocks: list[slice]) -> Array:
+        """``N V``, a suggestion too, by the given row blocks where it takes more than one pass."""
+        if fused.can_fuse(self.T):
+            return fused.part_times(self.T, V, is_negative=True) * self.weight
+        return namespace(self.T).concat([self.rows_times(block, V) for block in blocks], axis=0)
 
 
 # The forms of ``N``: a symmetric matrix, or what stands for it.

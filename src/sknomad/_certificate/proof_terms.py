@@ -65,11 +65,9 @@ class Terms(NamedTuple):
         X = self.gram.factor_like(V)
         product = X @ (X.T @ V) if X is not None else self.gram.formed_like(V) @ V
         if isinstance(self.N, NegativePart) and self.N.T.dtype == V.dtype:
-            parts = [self.N.rows_times(block, V) for block in self.blocks()]
-        else:
-            rows = (self._given_rows(block, self.n) for block in self.blocks())
-            parts = [xp.astype(xp.clip(part, min=0.0), V.dtype) @ V for part in rows]
-        return product + xp.concat(parts, axis=0)
+            return product + self.N.times(V, self.blocks())
+        rows = (self._given_rows(block, self.n) for block in self.blocks())
+        return product + xp.concat([xp.astype(xp.clip(part, min=0.0), V.dtype) @ V for part in rows], axis=0)
 
 
 class MultiplierSize(NamedTuple):

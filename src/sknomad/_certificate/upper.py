@@ -9,7 +9,7 @@ import numpy as np
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, double, float64_template, frobenius, namespace
 from .._numerics.ieee import check_arithmetic
 from .._numerics.projections import ky_fan_sum, restrict
-from .._numerics.sizes import ALL_EIGENVALUES
+from .._numerics.sizes import ALL_EIGENVALUES, ALL_EIGENVALUES_FOR_LARGE_GAPS
 from .._numerics.validation import check_choice, check_numbers
 from .._program.problem import KMeansSDP
 from .cholesky_proof import estimated_upper_bound, verified_upper_bound
@@ -17,6 +17,8 @@ from .iterate import LARGEST_ENTRY, Multiplier, NegativePart
 from .trivial import trivial_value
 
 GRADES = ("eigen", "verified")
+# The smallest gap of which Ritz values, as precise as `estimate_upper_bound` makes them, tell when it is reached.
+SMALLEST_SCREENED = 1e-4
 
 
 def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen", start: Array | None = None) -> float:
@@ -71,10 +73,11 @@ def upper_bound(problem: KMeansSDP, N: Multiplier | None, *, grade: str = "eigen
     return _eigenvalue_bound(problem, N)
 
 
-def eigenvalues_are_cheap(problem: KMeansSDP, N: Multiplier) -> bool:
-    """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps."""
+def eigenvalues_are_cheap(problem: KMeansSDP, N: Multiplier, tol: float = 0.0) -> bool:
+    """Whether all eigenvalues of ``D + N`` cost little beside a solver's steps, where a gap of `tol` is in view."""
     state = N.T if isinstance(N, NegativePart) else N
-    return problem.is_trivial or problem.n <= ALL_EIGENVALUES.on(state)
+    limit = ALL_EIGENVALUES if tol < SMALLEST_SCREENED else ALL_EIGENVALUES_FOR_LARGE_GAPS
+    return problem.is_trivial or problem.n <= limit.on(state)
 
 
 def estimate_upper_bound(problem: KMeansSDP, N: Multiplier, start: Array | None = None) -> tuple[float, Array]:

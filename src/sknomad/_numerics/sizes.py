@@ -24,8 +24,10 @@ class UpTo:
 
 
 # All eigenvalues for a look at the upper bound, against a few Ritz values and one Cholesky factorisation
-# (case "look").
+# (case "look"). The second row is for gaps that Ritz values are precise enough for; for smaller ones they would call
+# for a factorisation too early, and all eigenvalues are kept longer than they are the faster.
 ALL_EIGENVALUES = UpTo(cpu=4000, gpu=8000)
+ALL_EIGENVALUES_FOR_LARGE_GAPS = UpTo(cpu=4000, gpu=4000)
 # A full decomposition to suggest the shift of a Cholesky proof, against block iteration (case "suggestion"). On an H200
 # blocks are the faster from 4000 points on; the full one is exact, and a proof then needs no wider margin.
 FULL_FOR_A_PROOF = UpTo(cpu=3000, gpu=8000)

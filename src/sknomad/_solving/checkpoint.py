@@ -80,10 +80,12 @@ class RunRecord:
             raise ValueError(f"its points must have {n} rows")
         if judge.vectors is not None and (judge.vectors.ndim != 2 or judge.vectors.shape[0] != n):
             raise ValueError(f"its eigenvectors must have {n} rows")
-        for count in (self.iteration, judge.next_look, judge.next_repair, judge.first_multiplier or 0):
+        counts = (judge.next_look, judge.next_repair, judge.last_look, judge.first_multiplier or 0)
+        for count in (self.iteration, *counts):
             check_integer(count, "every count", 0)
         check_real(self.seconds_before, "the seconds before", 0, LONGEST_RUN, "a number of seconds")
         check_real(judge.screen, "the estimate", -math.inf, math.inf, "a real number")
+        check_real(judge.last_gap, "the last gap", -math.inf, math.inf, "a real number")
 
 
 class CheckpointFile:

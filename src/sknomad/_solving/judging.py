@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from .._certificate.certificate import Certificate
-from .._certificate.iterate import Iterate
+from .._certificate.iterate import Iterate, NegativePart
 from .._certificate.lower import as_spectral, feasible_value, make_feasible
 from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, state_of, upper_bound
 from .._files.records import saved
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, is_on_gpu
 from .._points.forms import DensePoint, SpectralPoint
 from .._points.point import Point
 from .run_state import Run
@@ -22,6 +22,8 @@ FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
 REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
 # Up to this many points every look also tries the cheapest repair, for a smooth history.
 SMALL_PROBLEM = 500
+# Where the end is forecast: gaps fall ever more slowly, and steps between two looks are at least so many.
+FORECAST_MARGIN, LEAST_INTERVAL = 1.2, 4
 # Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
 LARGEST_FOR_REPAIR = 20_000
 LARGEST_FOR_INTERIM_PROOFS = 5000
@@ -64,6 +66,8 @@ class ProgramJudge:
     next_look: int = FIRST_LOOK  # iteration at which to judge
     first_multiplier: int | None = None  # iteration that brought the first one
     next_repair: int = 0  # iteration before which no repair is tried again
+    last_look: int = 0  # iteration of the last one, where the next is forecast
+    last_gap: float = math.inf  # what it suggested
 
     def take_over(self, other: ProgramJudge) -> None:
         """Go on where another judge of the same run was."""
@@ -78,7 +82,7 @@ class ProgramJudge:
             _offer(run, point, steps=0)
         N = _current(run).N
         if upper_was_known and (N is not None or run.problem.is_trivial):
-            if N is not None and not eigenvalues_are_cheap(run.problem, N):
+            if N is not None and not eigenvalues_are_cheap(run.problem, N, run.tol):
                 run.demand_verified()
             run.enter_upper(upper_bound(run.problem, N, grade=run.grade, start=self.vectors))
 
@@ -96,9 +100,27 @@ class ProgramJudge:
         if run.iteration < self.next_look and not iterate.is_milestone:
             return False
         done = run.iteration - (self.first_multiplier or 0)
-        self.next_look = run.iteration + max(every, math.ceil(done * (LOOK_GROWTH - 1)))
+        interval = max(every, math.ceil(done * (LOOK_GROWTH - 1)))
+        self.next_look = run.iteration + interval
         self.judge(run, thorough=iterate.is_milestone)
+        if isinstance(iterate.N, NegativePart) and is_on_gpu(iterate.N.T):
+            self.next_look = run.iteration + self._forecast(
+                run, interval, 2 * interval if interval == every else interval
+            )
         return True
+
+    def _forecast(self, run: Run, planned: int, most: int) -> int:
+        """Steps until the gap is closed, `most` at most, if it goes on to fall as since the last look; or as `planned`.
+
+        On a GPU early looks, which cannot succeed, and steps after the last that was needed are what is left to save.
+        """
+        gap, gap_before, goal = self._screened_gap(run), self.last_gap, CAUTIOUS_SHARE * run.tol
+        steps = run.iteration - self.last_look
+        self.last_look, self.last_gap = run.iteration, gap if math.isfinite(gap) else math.inf
+        if not 0 < goal < gap < gap_before < math.inf:
+            return planned
+        left = math.log(gap / goal) * steps / math.log(gap_before / gap)
+        return max(LEAST_INTERVAL, math.ceil(min(FORECAST_MARGIN * left, most)))
 
     def judge(self, run: Run, *, thorough: bool) -> None:
         """Bound the optimum from the current iterate."""
@@ -126,7 +148,7 @@ class ProgramJudge:
     def _improve_upper(self, run: Run, iterate: Iterate, *, thorough: bool) -> None:
         if iterate.N is not None:
             state_of(run.problem, iterate.N)
-        if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N):
+        if iterate.N is None or eigenvalues_are_cheap(run.problem, iterate.N, run.tol):
             bound = upper_bound(run.problem, iterate.N)
             self.screen = min(self.screen, bound)
             if run.grade == "eigen":

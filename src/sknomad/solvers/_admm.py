@@ -17,6 +17,7 @@ from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
 from ._admm_state import (
+    FORM_BELOW,
     ADMMState,
     GramOperator,
     Residuals,
@@ -32,8 +33,6 @@ from ._excursions import Projector, excursions, excursions_are_due
 from ._halpern import REFLECTION, Anchor
 from ._warm_eigenspace import LeadingProjector
 
-# Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
-FORM_BELOW = 30_000
 # n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
 ARRAYS_OF_THE_JUDGE, ARRAYS = 7.6, 6.4
 # Arrays of more than so many bytes go back to the system at once on a CPU; below, holes between them remain.
@@ -193,6 +192,8 @@ class _Course:
     def step(self) -> Iterate:
         """One step, plain or anchored."""
         self.count += 1
+        # Anchored steps are for the last digits, which a rough filter would blur.
+        self.leading.is_rough = self.anchor is None
         U, weights = self.project(StepMatrix(self.T, self.gram, self.rho))
         if self.anchor is not None:
             self._anchored_step(self.anchor, U, weights)

@@ -1,7 +1,7 @@
 """The one n x n matrix of ADMM, and the passes over it, row block by row block.
 
 ``T`` holds both variables: ``R = max(T, 0)`` is the nonnegative copy of ``Q``, ``N = -rho min(T, 0)`` the multiplier.
-No pass allocates a second n x n array.
+No pass allocates a second n x n array. Large states on a CUDA device are passed over by the kernels of `fused`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
-from .._numerics.arrays import Array, device, double, like, namespace, row_slices
+from .._numerics import fused
+from .._numerics.arrays import Array, device, double, is_on_gpu, like, namespace, row_slices
 from .._numerics.fixed_vector import FixedVector
 from .._points.forms import SoftPoint
 from .._points.point import Point
@@ -22,6 +23,8 @@ from ._halpern import Anchor
 from ._soft_updates import SoftState, row_scores
 from ._warm_eigenspace import WarmBlock
 
+# Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
+FORM_BELOW = 30_000
 # Numbers in one row block: large enough for fast products, small beside the state.
 BLOCK_ENTRIES = 2**26
 
@@ -63,13 +66,20 @@ class GramOperator:
         X = gram.factor_like(template) if gram.factor is not None and 2 * gram.factor.shape[1] < gram.n else None
         self.is_factored = X is not None
         self.matrix = like(gram.dense(), template) if X is None else X  # X or D
+        self._formed: Array | None = None  # D, where it is kept beside X
 
     def __matmul__(self, V: Array) -> Array:
         return self.matrix @ (self.matrix.T @ V) if self.is_factored else self.matrix @ V
 
     def rows(self, block: slice) -> Array:
-        """Some rows of ``D``."""
-        return self.matrix[block, :] @ self.matrix.T if self.is_factored else self.matrix[block, :]
+        """Some rows of ``D``; a GPU, which forms them in every step, keeps them all where they are not too many."""
+        if not self.is_factored:
+            return self.matrix[block, :]
+        if self.n > FORM_BELOW or not is_on_gpu(self.matrix):
+            return self.matrix[block, :] @ self.matrix.T
+        if self._formed is None:
+            self._formed = self.matrix @ self.matrix.T
+        return self._formed[block, :]
 
 
 class StepMatrix:
@@ -80,27 +90,37 @@ class StepMatrix:
         self.shape = T.shape
 
     def __matmul__(self, V: Array) -> Array:
+        return self._magnitude_times(V) + (self.gram @ V) / self.rho
+
+    def _magnitude_times(self, V: Array) -> Array:
+        """``|T| V``."""
+        if fused.can_fuse(self.T):
+            return fused.part_times(self.T, V)
         xp = namespace(self.T)
         blocks = [xp.abs(self.T[block, :]) @ V for block in row_blocks(self.T.shape[0])]
-        product = blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
-        return product + (self.gram @ V) / self.rho
+        return blocks[0] if len(blocks) == 1 else xp.concat(blocks, axis=0)
 
     def formed(self) -> Array:
         """The matrix itself: a second n x n array."""
         A = namespace(self.T).abs(self.T)
         for block in row_blocks(A.shape[0]):
-            A[block, :] = A[block, :] + self.gram.rows(block) / self.rho
+            A[block, :] += self.gram.rows(block) / self.rho
         return A
 
 
 def advance(T: Array, U: Array, weights: Array, relaxation: float, fixed: FixedVector) -> None:
     """``T <- T + relaxation (Q - R)`` in place, for ``Q = J + U diag(weights) U'``, ``J = u u'``."""
+    if fused.can_fuse(T):
+        fused.advance_and_sum(T, U, weights, relaxation, fixed)
+        return
     for block in row_blocks(T.shape[0]):
         T[block, :] += relaxation * _step(T, U, weights, block, fixed)
 
 
 def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, fixed: FixedVector) -> Residuals:
     """As `advance`, with the residuals, which cost about as much again."""
+    if fused.can_fuse(T):
+        return _residuals(*map(float, fused.advance_and_sum(T, U, weights, relaxation, fixed)))
     xp = namespace(T)
     gap = change = positive = negative = 0.0
     for block in row_blocks(T.shape[0]):
@@ -112,6 +132,11 @@ def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, f
         change += _square(after - before)
         positive += _square(after)
         negative += _square(T[block, :] - after)
+    return _residuals(gap, change, positive, negative)
+
+
+def _residuals(gap: float, change: float, positive: float, negative: float) -> Residuals:
+    """From the squares of ``Q - R``, of the change of ``R``, and of the positive and the negative part of ``T``."""
     tiny = 1e-300
     return Residuals(math.sqrt(gap / max(positive, tiny)), math.sqrt(change / max(negative, tiny)))
 
@@ -139,7 +164,9 @@ def cold_state(fixed: FixedVector, template: Array) -> Array:
 
 
 def _empty_state(n: int, template: Array) -> Array:
-    return namespace(template).empty((n, n), dtype=template.dtype, device=device(template))
+    columns = fused.padded_columns(n) if is_on_gpu(template) else n
+    T = namespace(template).empty((n, columns), dtype=template.dtype, device=device(template))
+    return T if columns == n else T[:, :n]
 
 
 def warm_state(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -> Array:

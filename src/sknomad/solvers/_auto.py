@@ -8,7 +8,7 @@ from typing import ClassVar
 
 from .._certificate.iterate import Iterate
 from .._files.records import saved
-from .._numerics.arrays import Device, choose_device, cuda_is_available
+from .._numerics.arrays import Device, choose_device, cuda_is_available, is_on_gpu
 from .._numerics.memory import free_memory_of
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
@@ -28,7 +28,7 @@ FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 # More cells gain some 1e-5: too little for gaps from here on, unless sweeps cost far less than steps, as they do from
 # so many points on.
 ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
-# Iterates that may halve the gain of soft assignments; slower progress is left to ADMM.
+# Iterates that may halve the gain of soft assignments; slower progress is left to ADMM, except on a GPU.
 HALVING = 4
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
@@ -130,9 +130,11 @@ class Auto:
             yield replace(next(few.iterates(problem)), is_milestone=True)
 
     def _soft_settings(self, problem: KMeansSDP) -> SoftAssignment:
-        if problem.n >= self.thorough_from:
-            return replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
-        return self.soft
+        if problem.n < self.thorough_from:
+            return self.soft
+        soft = replace(self.soft, max_growth=2, improvement=self.soft.improvement / 2)
+        # There sweeps cost next to nothing beside a step, and each that is left out costs many steps.
+        return replace(soft, halving=None) if is_on_gpu(choose_device(soft.device, problem.n)) else soft
 
     def _first_phase(self, problem: KMeansSDP) -> SoftAssignment:
         """Soft assignments; where they are all there is, they go on however slow they are."""

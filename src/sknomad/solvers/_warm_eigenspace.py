@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, cast, runtime_checkable
 
 import numpy as np
 
 from .._files.records import saved
-from .._numerics.arrays import Array, frobenius, is_on_gpu, like, namespace
+from .._numerics.arrays import Array, double, frobenius, is_on_gpu, like, namespace
 from .._numerics.block_eigen import (
     Operator,
     chebyshev_filter,
@@ -25,6 +25,7 @@ from .._numerics.block_eigen import (
 )
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import lift, project_simplex, restrict, simplex_threshold
+from .._numerics.rough import RoughMatrix, can_be_rough
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
 GUARD_SHARE, GUARD_COUNT = 0.2, 8
@@ -74,6 +75,7 @@ class LeadingProjector:
         self.total = total
         self.fixed = fixed
         self.exact_limit = exact_limit  # beyond this many points full decompositions are out of the question
+        self.is_rough = False  # whether four or five digits are enough for the filter
         self._warm: Array | None = None  # orthonormal Ritz vectors of the last matrix
         self._ritz: Array = np.empty(0)  # their Ritz values, ascending
         self._image: Array = np.empty(0)  # the last matrix times the block
@@ -153,8 +155,14 @@ class LeadingProjector:
         lowest = self._lowest - LOWEST_MARGIN * (top - self._lowest)
         high = max(cut, lowest + 1e-6 * (top - lowest))
         degree = safe_degree(FILTER_DEGREE, lowest, high, top)
-        V = chebyshev_filter(A, self._block, lowest, high, degree, self.fixed)
+        V = self._filtered(A, lowest, high, degree)
         self._warm, self._ritz, self._image = rayleigh_ritz(A, orthonormal(self.fixed.centre(V)), self.fixed)
+
+    def _filtered(self, A: Array | Formable, low: float, high: float, degree: int) -> Array:
+        if self.is_rough and can_be_rough(A):
+            V = namespace(self._block).astype(self._block, namespace(self._block).float32)
+            return double(chebyshev_filter(RoughMatrix(cast("Array", A)), V, low, high, degree, self.fixed))
+        return chebyshev_filter(A, self._block, low, high, degree, self.fixed)
 
     def _weights(self) -> tuple[Array, bool, bool]:
         """Projected eigenvalues, and whether the block is wide enough, and accurate enough, to trust them."""
