@@ -18,6 +18,7 @@ import os
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -78,9 +79,12 @@ def measure(problem, options):
     """One row."""
     name, n, K, seed = problem
     program = KMeansSDP(Gram.from_data(points(name, n, seed, options.images)), K)
-    solver = (
-        ADMM(device=options.device) if options.solver == "admm" else Auto.for_tolerance(options.tol, options.device)
-    )
+    auto = Auto.for_tolerance(options.tol, options.device)
+    solver = {
+        "auto": auto,
+        "admm": ADMM(device=options.device),
+        "points": replace(auto, direct_below=0, points_below=400),
+    }[options.solver]
     unit = decomposition_seconds(n, options.device)
     started = time.perf_counter()
     with warnings.catch_warnings():
@@ -188,7 +192,7 @@ def main():
     runner.add_argument("--tol", type=float, default=1e-3)
     runner.add_argument("--cap", type=int, default=1000, help="most steps")
     runner.add_argument("--seconds", type=float, default=120.0, help="most seconds for a problem")
-    runner.add_argument("--solver", choices=["auto", "admm"], default="auto")
+    runner.add_argument("--solver", choices=["auto", "admm", "points"], default="auto")
     runner.add_argument("--label", default="default")
     runner.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     runner.add_argument("--jobs", type=int, default=1, help="processes; each takes one thread where there are several")
