@@ -176,6 +176,9 @@ def _reproduce(command: argparse.ArgumentParser) -> None:
     command.add_argument("--quick", action="store_true", help="at reduced size, a few minutes in all")
     command.add_argument("--out", type=Path, metavar="DIR", help="folder for the results; an interrupted run goes on")
     command.add_argument("--device", default="auto", choices=DEVICES, help="where to solve")
+    command.add_argument(
+        "--jobs", type=int, metavar="N", help="experiments at a time (default: as many as cores, up to 4; GPU: 1)"
+    )
     command.add_argument("--overwrite", action="store_true", help="compute again what is in the folder already")
     add_voice(command)
 

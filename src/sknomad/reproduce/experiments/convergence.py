@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import Gram, Iterate, datasets
+from ..._numerics.threads import suitable_threads
 from ...solvers import ADMM, ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge, paper
 from ..experiment import Experiment
@@ -57,7 +58,8 @@ def compute(record: Record, quick: bool) -> None:
         runs = {preset: (ConditionalGradient(preset).iterates(problem), steps) for preset in PRESETS}
         runs["admm"] = (ADMM(device="cpu").iterates(problem), min(steps, OUR_STEPS))
         for key, (iterates, count) in runs.items():
-            history = [measure(iterate, gram) for iterate in itertools.islice(iterates, count)]
+            with suitable_threads(n):
+                history = [measure(iterate, gram) for iterate in itertools.islice(iterates, count)]
             record[f"{name}/{key}/rmse"], record[f"{name}/{key}/value"] = np.array(history).T
         if find_spec("cvxpy"):
             *_, last = Reference("SCS", **SCS_SETTINGS).iterates(problem)

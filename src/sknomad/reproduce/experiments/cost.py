@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import Gram, Iterate, KMeansSDP
+from ..._numerics.threads import suitable_threads
 from ...solvers import ADMM, ConditionalGradient, Reference, SoftAssignment
 from ..claims import Claim, Verdict, finding, judge, paper
 from ..experiment import Experiment
@@ -29,6 +30,7 @@ EXPERIMENT = Experiment(
     is one eigenvector of the conditional gradient, one decomposition of ADMM, one gradient of the low-rank solver
     (80 columns) or of soft assignments, one iteration of SCS.""",
     seconds=(150, 16),
+    runs_alone=True,
 )
 
 GRADIENT, ADMM_, LOW_RANK, SOFT, SCS = "conditional gradient", "ADMM", "low rank", "soft assignments", "SCS"
@@ -54,7 +56,8 @@ def compute(record: Record, quick: bool) -> None:
         whole.append(record.solve(f"n = {n}", problem.gram, K, tol=TOL).seconds)
         for row, name in enumerate(methods):
             if name != SCS or n <= SCS_LARGEST:
-                seconds[row, column] = seconds_per_step(name, problem)
+                with suitable_threads(n):
+                    seconds[row, column] = seconds_per_step(name, problem)
     record["methods"], record["n"], record["seconds"], record["whole"] = methods, sizes, seconds, whole
 
 

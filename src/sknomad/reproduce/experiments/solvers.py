@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import KMeansSDP, certify, datasets
+from ..._numerics.threads import suitable_threads
 from ...solvers import ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge, paper
 from ..coordinates import in_few_dimensions
@@ -86,8 +87,9 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     if method == GENERIC:
         solver = Reference("SCS", **SCS_SETTINGS)
     count, last, started = 0, None, time.perf_counter()
-    for last in itertools.islice(solver.iterates(problem), steps):  # noqa: B007
-        count += 1
+    with suitable_threads(problem.n):
+        for last in itertools.islice(solver.iterates(problem), steps):  # noqa: B007
+            count += 1
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
     record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count, by=method)
