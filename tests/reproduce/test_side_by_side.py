@@ -9,10 +9,13 @@ import pytest
 from sknomad import cli
 from sknomad._command import reproduce as _cli_reproduce
 from sknomad._command.reproduce import ExperimentsBar
+from sknomad._numerics.sizes import ONE_THREAD
+from sknomad._numerics.threads import threads_now
 from sknomad.reproduce import EXPERIMENTS, load, run_experiments
 from sknomad.reproduce.outcome import Outcome, State, Step
 from sknomad.reproduce.registry import source_of
 from sknomad.reproduce.side_by_side import Plan
+from sknomad.reproduce.threads import ONE_THREAD_UP_TO, threads_of_a_solve
 
 pytest.importorskip("matplotlib")
 pytest.importorskip("jinja2")
@@ -51,6 +54,16 @@ def test_as_many_processes_as_cores_unless_there_is_a_gpu(monkeypatch, arguments
     )
     assert cli.main(["reproduce", "ring", "--out", "nowhere", "--quiet", *arguments]) == 0
     assert asked == [expected]
+
+
+def test_solvers_run_by_hand_have_the_threads_of_a_solve():
+    assert ONE_THREAD_UP_TO == ONE_THREAD
+    before = threads_now()
+    with threads_of_a_solve(ONE_THREAD + 1):
+        assert threads_now() == before
+    with threads_of_a_solve(ONE_THREAD):
+        assert threads_now() == 1
+    assert threads_now() == before
 
 
 def test_two_processes_find_what_one_does(tmp_path):

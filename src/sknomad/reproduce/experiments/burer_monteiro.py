@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ... import FactorPoint, Gram, KMeansSDP, certify, datasets
-from ..._numerics.threads import suitable_threads
 from ...ring import best_completely_positive_value, ring_optimum
 from ...solvers import BurerMonteiro
 from ..claims import Claim, Verdict, finding, judge, paper
@@ -18,6 +17,7 @@ from ..coordinates import in_few_dimensions
 from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, matrix, stacked, styled
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -72,7 +72,7 @@ def low_rank(problem: KMeansSDP, rank: int | str, optimum: NDArray[np.float64]) 
     started = time.perf_counter()
     solver = BurerMonteiro(rank, stop="change", random_state=EXPERIMENT.seed)
     steps = 0
-    with suitable_threads(problem.n):
+    with threads_of_a_solve(problem.n):
         for steps, last in enumerate(itertools.islice(solver.iterates(problem), MOST_STEPS), 1):  # noqa: B007
             pass
     seconds = time.perf_counter() - started

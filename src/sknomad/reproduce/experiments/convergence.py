@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import Gram, Iterate, datasets
-from ..._numerics.threads import suitable_threads
 from ...solvers import ADMM, ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge, paper
 from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -58,7 +58,7 @@ def compute(record: Record, quick: bool) -> None:
         runs = {preset: (ConditionalGradient(preset).iterates(problem), steps) for preset in PRESETS}
         runs["admm"] = (ADMM(device="cpu").iterates(problem), min(steps, OUR_STEPS))
         for key, (iterates, count) in runs.items():
-            with suitable_threads(n):
+            with threads_of_a_solve(n):
                 history = [measure(iterate, gram) for iterate in itertools.islice(iterates, count)]
             record[f"{name}/{key}/rmse"], record[f"{name}/{key}/value"] = np.array(history).T
         if find_spec("cvxpy"):

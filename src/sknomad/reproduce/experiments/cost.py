@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import Gram, Iterate, KMeansSDP
-from ..._numerics.threads import suitable_threads
 from ...solvers import ADMM, ConditionalGradient, Reference, SoftAssignment
 from ..claims import Claim, Verdict, finding, judge, paper
 from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..measure import exponent
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,7 +56,7 @@ def compute(record: Record, quick: bool) -> None:
         whole.append(record.solve(f"n = {n}", problem.gram, K, tol=TOL).seconds)
         for row, name in enumerate(methods):
             if name != SCS or n <= SCS_LARGEST:
-                with suitable_threads(n):
+                with threads_of_a_solve(n):
                     seconds[row, column] = seconds_per_step(name, problem)
     record["methods"], record["n"], record["seconds"], record["whole"] = methods, sizes, seconds, whole
 

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import KMeansSDP, certify, datasets
-from ..._numerics.threads import suitable_threads
 from ...solvers import ConditionalGradient, Reference
 from ..claims import Claim, Verdict, judge, paper
 from ..coordinates import in_few_dimensions
@@ -19,6 +18,7 @@ from ..experiment import Experiment
 from ..figure_parts import MUTED, figure, matrix, styled
 from ..measure import circulance_error
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 from .burer_monteiro import as_picture
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     if method == GENERIC:
         solver = Reference("SCS", **SCS_SETTINGS)
     count, last, started = 0, None, time.perf_counter()
-    with suitable_threads(problem.n):
+    with threads_of_a_solve(problem.n):
         for last in itertools.islice(solver.iterates(problem), steps):  # noqa: B007
             count += 1
     assert last is not None

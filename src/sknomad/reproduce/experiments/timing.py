@@ -13,12 +13,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ... import Gram, Iterate, KMeansSDP, certify, datasets, solve
-from ..._numerics.threads import suitable_threads
 from ...solvers import BurerMonteiro, ConditionalGradient, Reference
 from ..claims import Claim
 from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 from ..timing_claims import CLARABEL, GRADIENT, LOW_RANKS, OTHERS, OURS, SCS, TOL, timing_claims
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ def time_to_the_end(name: str, problem: KMeansSDP, cap: float) -> Run | None:
         iterates = ConditionalGradient("code", stop="timing").iterates(problem)
     else:
         iterates = BurerMonteiro(LOW_RANKS[name], stop="change").iterates(problem)
-    with suitable_threads(problem.n):  # as `solve` gives ours
+    with threads_of_a_solve(problem.n):  # as `solve` gives ours
         started = time.perf_counter()
         last, is_capped = _last_before(iterates, started + cap)
         seconds = time.perf_counter() - started
