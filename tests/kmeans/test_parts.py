@@ -226,8 +226,6 @@ def test_wrong_arguments_are_named():
             certify_kmeans(X, labels, parts=parts)
     with pytest.raises(ValueError, match="cuts must be False"):
         certify_kmeans(X, labels, parts=2, cuts=True)
-    with pytest.raises(ValueError, match="checkpoint must be None"):
-        certify_kmeans(X, labels, checkpoint="somewhere")
     with pytest.raises(TypeError, match="Gram"):
         certify_kmeans(Gram.from_data(X), labels, parts=2)
     with pytest.raises(ValueError, match="n_jobs"):

@@ -10,6 +10,7 @@ import pytest
 from threadpoolctl import threadpool_info
 
 from sknomad import NOMAD, Gram, KMeansSDP, datasets, solve
+from sknomad._numerics import threads as threads_module
 from sknomad._numerics.sizes import ONE_THREAD
 from sknomad._numerics.threads import count_of_jobs, limited_threads, suitable_threads, threads_now
 from sknomad.solvers import SoftAssignment
@@ -178,3 +179,13 @@ def test_a_small_solve_runs_in_one_thread():
 @pytest.mark.parametrize(("n_jobs", "count"), [(None, 1), (1, 1), (3, 3)])
 def test_numbers_of_processes(n_jobs, count):
     assert count_of_jobs(n_jobs) == count
+
+
+def test_cores_are_counted_where_the_system_does_not_say_which(monkeypatch):
+    monkeypatch.setattr(threads_module.os, "cpu_count", lambda: 5)
+    monkeypatch.setattr(threads_module.os, "sched_getaffinity", lambda process: {0, 3}, raising=False)
+    assert count_of_jobs(-1) == 2
+    monkeypatch.delattr(threads_module.os, "sched_getaffinity")
+    assert count_of_jobs(-1) == 5
+    monkeypatch.setattr(threads_module.os, "cpu_count", lambda: None)
+    assert count_of_jobs(-1) == 1

@@ -173,6 +173,14 @@ def test_clusters_of_layers_are_drawn_too(name, layered):
     FigureCanvasAgg(ax.figure).draw()
 
 
+def test_rows_of_layers_are_sorted_along_the_clusters(layered):
+    first = np.asarray(plot.layers(layered).images[0].get_array())
+    rows = np.lexsort((layered.order_, layered.labels_))
+    Q = layered.layers_[0].Q[np.ix_(rows, rows)]
+    assert first.shape == Q.shape
+    np.testing.assert_allclose(first, Q / Q.max(), atol=1e-12)
+
+
 def test_pictures_of_layers_are_of_the_first_one(layered):
     Q = layered.layers_[0].Q
     np.testing.assert_allclose(plot.spectrum(layered).lines[1].get_ydata(), np.linalg.eigvalsh(Q)[::-1][:60], atol=1e-9)

@@ -32,8 +32,9 @@ def fake(name, **about):
 
 
 def run(capsys, *arguments):
+    """The command in this process: another would not know the small experiments."""
     try:
-        code = cli.main(["reproduce", *map(str, arguments)])
+        code = cli.main(["reproduce", "--jobs", "1", *map(str, arguments)])
     except SystemExit as stop:
         code = stop.code
     out, err = capsys.readouterr()

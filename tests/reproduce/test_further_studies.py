@@ -21,6 +21,8 @@ def made_up_density(power):
         diagonal = local**-power * np.exp(0.05 * rng.standard_normal((3, 200)))
         diagonal *= 20 / diagonal.sum(axis=1, keepdims=True)
         arrays |= {f"{d}/rows": np.stack([local, diagonal], axis=1), f"{d}/n": np.array(200), f"{d}/K": np.array(20)}
+        rising = 2 / (d + 2) - np.array([[0.09, 0.1, 0.11], [0.02, 0.03, 0.01]])
+        arrays |= {f"{d}/series": rising, f"{d}/cells": np.array([10, 20])}
     return arrays
 
 
@@ -28,9 +30,12 @@ def test_powers_of_density_are_fitted_with_their_interval():
     power, reach = density.interval(density.slopes(made_up_density(0.6), 2))
     assert power == pytest.approx(0.6, abs=0.02)
     assert 0 < reach < 0.05
-    assert verdicts(density.claims(made_up_density(0.6))) == [Verdict.HOLDS, Verdict.BEYOND, Verdict.HOLDS]
+    assert verdicts(density.claims(made_up_density(0.6))) == [Verdict.HOLDS, *[Verdict.BEYOND] * 2, Verdict.HOLDS]
     assert verdicts(density.claims(made_up_density(0.0)))[0] is Verdict.OURS
-    assert len(density.draw(made_up_density(0.6)).axes) == 3
+    assert len(density.draw(made_up_density(0.6)).axes) == 6
+    falling = made_up_density(0.6)
+    falling["3/series"] = falling["3/series"][::-1]
+    assert verdicts(density.claims(falling))[2] is Verdict.OURS
 
 
 def test_an_uneven_torus_is_as_dense_as_it_says():

@@ -89,11 +89,11 @@ def test_silence_gives_the_logger_back():
 def made_up_scores(two_half_rings):
     """Scores in which NOMAD has 0.9 everywhere and embeddings 0.8, or `two_half_rings` there."""
     embeddings = [*geodesics.OF_THE_PAPER, *map(geodesics.with_five, geodesics.OF_THE_PAPER)]
-    methods = [geodesics.NOMAD, geodesics.SQUARED, *embeddings, geodesics.NO_EMBEDDING]
+    methods = [geodesics.NOMAD, geodesics.SQUARED, geodesics.DATA_LENGTHS, *embeddings, geodesics.NO_EMBEDDING]
     data = ["one ring", "one half-ring", "teapots", "teapots, N = 5", "two rings", "two half-rings"]
     scores = np.full((6, 5, len(methods), 2, len(geodesics.PERCENTILES)), 0.8)
-    scores[5, :, 2] = two_half_rings
-    scores[:, :, :2] = scores[:, :, -1:] = 0.9
+    scores[5, :, 3] = two_half_rings
+    scores[:, :, :3] = scores[:, :, -1:] = 0.9
     scores[:, 0, :, 1] = np.nan  # one draw without noise
     return {
         "scores": scores, "percentiles": geodesics.PERCENTILES, "N": np.full(6, 10), "n": np.array(200),
@@ -113,6 +113,16 @@ def test_claims_on_geodesics_say_who_is_ahead_where():
     assert "Isomap is 0.050 ahead at noise 0" in rival.why
     small = geodesics.claims(made_up_scores(0.95) | {"n": np.array(100)})[5]
     assert small.verdict is Verdict.UNTESTED
+
+
+def test_a_graph_that_falls_short_says_what_the_lengths_of_the_data_would_give():
+    arrays = made_up_scores(0.8)
+    teapots = list(arrays["data"]).index("teapots, N = 5")
+    arrays["scores"][teapots, :, 0] = 0.7
+    claim = geodesics.claims(arrays)[teapots]
+    assert claim.verdict is Verdict.PAPER
+    assert "0.100 ahead" in claim.why
+    assert "along the same edges the score is 0.900" in claim.why
 
 
 def test_geodesics_are_drawn_from_arrays():

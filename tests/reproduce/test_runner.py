@@ -18,6 +18,7 @@ from sknomad.datasets.download import DataDamagedError, DataUnavailableError
 from sknomad.reproduce import Claim, Verdict
 from sknomad.reproduce import runner as _runner
 from sknomad.reproduce import store as _store
+from sknomad.reproduce.outcome import Outcome, State, Step
 from small_experiments import Page, fake, run
 
 pytest.importorskip("matplotlib")
@@ -235,9 +236,9 @@ def test_progress_tells_beginning_and_end_with_a_forecast(tmp_path, experiments)
 def test_time_left_follows_the_pace_of_what_was_computed():
     bar = _cli_reproduce.ExperimentsBar()
     steps = [
-        _runner.Step("a", None, 10, 30, 1, 3),
-        _runner.Step("a", _runner.Outcome("a", _runner.State.COMPUTED, seconds=20.0), 10, 30, 1, 3),
-        _runner.Step("b", None, 20, 10, 2, 3),
+        Step("a", None, 10, 30, 1, 3),
+        Step("a", Outcome("a", State.COMPUTED, seconds=20.0), 10, 30, 1, 3),
+        Step("b", None, 20, 10, 2, 3),
     ]
     bar.update(steps[0])
     assert bar.seconds_left(steps[0], 0.5) == 35  # at the pace of the forecast: half of 10, and 30

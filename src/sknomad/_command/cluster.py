@@ -73,6 +73,7 @@ def _fitted(options: argparse.Namespace, table: Table, bar: SolveBar) -> tuple[A
         "max_seconds": options.max_seconds,
         "grade": "verified" if options.verify else "eigen",
         "solver": configured(options.solver, options.tol, options.device, options.seed),
+        "checkpoint": options.checkpoint,
         "callback": bar.update,
     }
     model: MultiLayerNOMAD | CertifiedKMeans

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import os
 import platform
 from dataclasses import asdict, dataclass
 
 from .._numerics.memory import free_memory, total_memory
+from .._numerics.threads import usable_cores
 from .._version import __version__, installed_version
 from .command import DONE, as_json, show
 
@@ -62,7 +62,7 @@ def examine() -> Facts:
         platform=platform.platform(),
         packages={name: installed_version(name) for name in (*NEEDED, *EXTRAS)},
         linear_algebra=_linear_algebra(),
-        processors=_processors(),
+        processors=usable_cores(),
         memory_gib=_gib(total_memory()),
         memory_free_gib=_gib(free_memory()),
     )
@@ -85,10 +85,6 @@ def _remedy(package: str) -> str:
         return "MISSING: pip install sknomad"
     extra, purpose = EXTRAS[package]
     return f"not installed; for {purpose}: pip install 'sknomad[{extra}]'"
-
-
-def _processors() -> int:
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _linear_algebra() -> list[str]:

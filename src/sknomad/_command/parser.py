@@ -102,6 +102,7 @@ def _cluster(command: argparse.ArgumentParser) -> None:
         "--certificate", type=Path, metavar="CERT", help="with --method kmeans: file for the proof: sknomad verify"
     )
     _add_report(command)
+    _add_checkpoint(command, "file, or files, that keep a long run: the same command goes on from there")
     add_limits(command)
     add_voice(command)
 
@@ -130,9 +131,7 @@ def _certify(command: argparse.ArgumentParser) -> None:
         help="divide the points into N parts, or as many as are right: for more than some thousand points",
     )  # fmt: skip
     command.add_argument("--jobs", type=int, metavar="N", help="with --parts: processes (default: 1; -1: all cores)")
-    command.add_argument(
-        "--checkpoint", type=Path, metavar="DIR", help="with --parts: folder that keeps finished parts"
-    )
+    _add_checkpoint(command, "file that keeps a long run; with --parts: folder that keeps finished parts")
     add_proof(command)
     command.add_argument("--certificate", type=Path, metavar="CERT", help="file for the proof: sknomad verify")
     add_time(add_resources(command))
@@ -176,6 +175,9 @@ def _reproduce(command: argparse.ArgumentParser) -> None:
     command.add_argument("--quick", action="store_true", help="at reduced size, a few minutes in all")
     command.add_argument("--out", type=Path, metavar="DIR", help="folder for the results; an interrupted run goes on")
     command.add_argument("--device", default="auto", choices=DEVICES, help="where to solve")
+    command.add_argument(
+        "--jobs", type=int, metavar="N", help="experiments at a time (default: as many as cores, up to 4; GPU: 1)"
+    )
     command.add_argument("--overwrite", action="store_true", help="compute again what is in the folder already")
     add_voice(command)
 

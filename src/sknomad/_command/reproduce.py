@@ -11,13 +11,16 @@ from pathlib import Path
 from typing import Self, cast
 
 from .. import reproduce
+from .._numerics.threads import count_of_jobs
+from ..reproduce.outcome import Outcome, State, Step
 from ..reproduce.record import OURS
 from ..reproduce.registry import check_names
-from ..reproduce.runner import Outcome, State, Step
 from ..reproduce.store import Report, read_report
+from ..solvers import cuda_is_available
 from .command import DONE, FAILED, INTERRUPTED, as_json, printable, say, show
 from .progress_bar import ERASE_LINE, ProgressBar
 
+MOST_JOBS = 4  # more do not pay: those that run alone, and the longest of the others, take the time
 VERDICTS = tuple(verdict.value for verdict in reproduce.Verdict)  # in the order in which they are counted
 
 
@@ -37,13 +40,21 @@ def run(options: argparse.Namespace) -> int:
     try:
         with ExperimentsBar(quiet=options.quiet) as bar:
             outcomes = reproduce.run_experiments(
-                names, options.out, options.quick, options.device, bar.update, overwrite=options.overwrite
-            )
+                names, options.out, options.quick, options.device, bar.update,
+                overwrite=options.overwrite, n_jobs=_jobs(options),
+            )  # fmt: skip
     except KeyboardInterrupt:
         say("sknomad: interrupted; what is finished is kept, and the same command goes on from there.")
         return INTERRUPTED
     show(as_json(_facts(options.out, outcomes)) if options.json else _summary(options.out, outcomes))
     return _exit_code(outcomes, named=not options.all)
+
+
+def _jobs(options: argparse.Namespace) -> int:
+    """Processes at a time: as asked for, or as many as pay."""
+    if options.jobs is not None:
+        return int(options.jobs)
+    return 1 if options.device != "cpu" and cuda_is_available() else min(count_of_jobs(-1), MOST_JOBS)
 
 
 def _exit_code(outcomes: list[Outcome], named: bool) -> int:
@@ -144,7 +155,9 @@ class ExperimentsBar(ProgressBar):
         if step.outcome is None:
             self.step, self.began = step, time.monotonic()
             return
-        outcome, self.step = step.outcome, None
+        outcome = step.outcome
+        if self.step is not None and self.step.name == outcome.name:  # another may have begun beside it
+            self.step = None
         if outcome.state is State.COMPUTED:
             self.forecast_done += step.forecast
             self.spent += outcome.seconds

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterable
 
@@ -24,6 +25,7 @@ from .._solving.run_state import Progress
 from .._solving.solution import Solution, Status, raise_if_interrupted
 from ..metrics import hardness
 from ..solvers import Solver
+from .layer_files import LayerFiles
 from .layers import FittedLayers, make_layer
 from .parameters import check_outlier_threshold
 from .schedule import check_count, check_schedule, halving_schedule
@@ -72,6 +74,9 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
     max_seconds : float, optional
         Most seconds of all of `fit`, the automatic choice included, to within one step of the solver; each layer gets
         an equal share of what is left.
+    checkpoint : path, optional
+        Where a long run is kept, see `solve`: files of this name and the layer's number. The same call goes on from
+        them after a stop, and only the automatic choice is made again.
     callback : callable, optional
         Called with a `Progress` after every step of every layer; returning True stops.
 
@@ -130,6 +135,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
         tol: float = 1e-3,
         max_iter: int = 5000,
         max_seconds: float | None = None,
+        checkpoint: str | os.PathLike[str] | None = None,
         callback: Callback | None = None,
     ):
         self.schedule = schedule
@@ -144,6 +150,7 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
         self.max_iter = max_iter
         self.max_seconds = max_seconds
         self.grade = grade
+        self.checkpoint = checkpoint
         self.callback = callback
 
     def fit(self, X: Data, y: object = None) -> MultiLayerNOMAD:
@@ -230,20 +237,22 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
         """
         solutions: list[Solution] = []
         trees: list[LinkageTree] = []
-        watch = _Watch(self.callback)
+        watch, files = _Watch(self.callback), LayerFiles(self.checkpoint)
         for position, K in enumerate(schedule):
             began, time_for_it = budget.elapsed, budget.share(1 / (len(schedule) - position + 1)).max_seconds
             options = SolveOptions(self.solver, self.tol, self.max_iter, time_for_it, self.grade)
             start = Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None
             hear = watch if self.callback is not None else None
-            solution = options.solve(KMeansSDP(gram, K), start=start, callback=hear)
+            solution = options.solve(
+                KMeansSDP(gram, K), start=start, callback=hear, checkpoint=files.checkpoint(position)
+            )
             solutions.append(solution)
             trees.append(linkage_tree(solution.point.unmixed))
             if watch.stopped or solution.status is Status.INTERRUPTED or budget.is_spent:
                 break
             if hardness(solution.point.unmixed.dense()) >= HARD:
                 break
-            gram = Gram.from_kernel(solution.Q, allow_indefinite=True)
+            gram = Gram.from_kernel(files.affinity(position + 1, solution.Q), allow_indefinite=True)
             if budget.left < budget.elapsed - began - solution.seconds:
                 break
         return solutions, trees

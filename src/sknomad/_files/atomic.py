@@ -8,9 +8,13 @@ import os
 import secrets
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
+
+# Seconds to wait before a rename is tried again that Windows refuses while somebody has the file open.
+WAITS: tuple[float, ...] = (0.05, 0.2, 0.5) if os.name == "nt" else ()
 
 
 @contextlib.contextmanager
@@ -36,11 +40,23 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[IO[bytes]]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        _take_place(temporary, path)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+def _take_place(source: Path, target: Path) -> None:
+    """Rename, replacing a file that is there."""
+    for wait in WAITS:
+        try:
+            os.replace(source, target)
+        except PermissionError:  # of a virus scanner or an indexer, most likely, which is soon done
+            time.sleep(wait)
+        else:
+            return
+    os.replace(source, target)
 
 
 @contextlib.contextmanager
@@ -55,9 +71,9 @@ def folder_written_whole(out: Path) -> Iterator[Path]:
         yield staging
         staging.chmod(0o755)
         if not out.exists():
-            os.rename(staging, out)
+            _take_place(staging, out)
         else:
             for path in staging.iterdir():
-                os.replace(path, out / path.name)
+                _take_place(path, out / path.name)
     finally:
         shutil.rmtree(staging, ignore_errors=True)

@@ -81,8 +81,8 @@ def certify_kmeans(
     n_jobs : int, optional
         Processes for parts, as joblib counts them; None is one.
     checkpoint : path, optional
-        With `parts`: a folder that keeps every finished part. Where it exists the work goes on from it; its bounds are
-        not believed but proven again from its multipliers.
+        A file that keeps the run, as of `solve`; cuts are searched for anew. With `parts`: a folder that keeps every
+        finished part. Where it exists the work goes on from it; its bounds are not believed but proven again.
 
     Returns
     -------
@@ -120,13 +120,11 @@ def certify_kmeans(
             blocks, codes, K, "auto" if parts is None else parts, options, budget,
             n_jobs=n_jobs, checkpoint=checkpoint, callback=callback, runner=runner, at_once=at_once,
         )  # fmt: skip
-    if checkpoint is not None:
-        raise ValueError('checkpoint must be None without parts, got a path. Pass parts="auto" too.')
     gram = X if isinstance(X, Gram) else Gram.from_data(X)
     check_unweighted(gram, "certify_kmeans")
     _, K = _codes_and_count(labels, gram.n, n_clusters)
     check_cuts_option(cuts, gram.n)
-    return prove(gram, labels, K, options, budget, cuts=cuts, callback=callback)[0]
+    return prove(gram, labels, K, options, budget, cuts=cuts, callback=callback, checkpoint=checkpoint)[0]
 
 
 def _refuse_gram(X: Data | Gram) -> Data:

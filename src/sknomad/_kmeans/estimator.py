@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Iterator
 from dataclasses import replace
@@ -83,6 +84,8 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         Processes for parts; None is one.
     solver : str or solver, default="auto"
         A key of `sknomad.solvers.SOLVERS`, "auto", or a solver object.
+    checkpoint : path, optional
+        What keeps a long proof, see `certify_kmeans`: the same call goes on from it after a stop.
     callback : callable, optional
         Called after every step with a `Progress` whose bounds are those of the best inertia; returning True stops.
 
@@ -127,6 +130,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         parts: str | int | ArrayLike | None = None,
         n_jobs: int | None = None,
         solver: str | Solver = "auto",
+        checkpoint: str | os.PathLike[str] | None = None,
         callback: Callback | None = None,
     ):
         self.n_clusters = n_clusters
@@ -140,6 +144,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.parts = parts
         self.n_jobs = n_jobs
         self.solver = solver
+        self.checkpoint = checkpoint
         self.callback = callback
 
     def fit(self, X: Data, y: object = None) -> CertifiedKMeans:
@@ -198,8 +203,9 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
         try:
             improve(_soft_point(KMeansSDP(gram, K), budget.share(SOFT_SHARE)))
             proof, point, n_iter = prove(
-                gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve, callback=self.callback
-            )
+                gram, clustering.labels, K, options, budget, cuts=self.cuts, improve=improve, callback=self.callback,
+                checkpoint=self.checkpoint,
+            )  # fmt: skip
             if proof.gap > tol and proof.status is not Status.INTERRUPTED:
                 improve(point)
             status = proof.status

@@ -54,6 +54,7 @@ def _proof(model: CertifiedKMeans, X: Any, labels: Array, K: int, budget: Budget
     return certify_kmeans(
         X, labels, n_clusters=K, tol=model.tol, cuts=model.cuts, grade=model.grade, max_iter=model.max_iter,
         max_seconds=budget.max_seconds, callback=model.callback, parts=model.parts, n_jobs=model.n_jobs,
+        checkpoint=model.checkpoint,
     )  # fmt: skip
 
 

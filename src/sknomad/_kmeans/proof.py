@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -66,18 +67,21 @@ def prove(
     improve: Callable[[Point], float] | None = None,
     callback: Callback | None = None,
     start: Iterate | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
 ) -> tuple[KMeansCertificate, Point, int]:
     """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
 
     The tolerance of `options` is relative to the inertia; the time is that of `budget`. `improve` may find better
-    labels in a ``Q`` with cuts; it returns the least inertia known. Without a `start` the labels themselves are one.
+    labels in a ``Q`` with cuts; it returns the least inertia known. Without a `start`, and without a run that
+    `checkpoint` has kept, the labels themselves are one.
     """
     problem, inertia, tol = KMeansSDP(gram, K), kmeans_objective(gram, labels), options.tol
     least, explained = least_inertia(gram, K), abs(gram.trace - inertia)
     # An error of tol in the inertia is this one in the value of the program.
     allowed = (CUTS_FROM * tol if cuts else tol) * abs(inertia)
     tol_of_value = allowed / explained if allowed < explained else 1.0
-    if start is None and not problem.is_trivial:
+    is_kept = checkpoint is not None and os.path.exists(checkpoint)
+    if start is None and not problem.is_trivial and not is_kept:
         start = lloyd_iterate(problem, labels, max_seconds=budget.share(START_SHARE).max_seconds)
     run = Run(problem, tol_of_value, options.grade, iterate=start, keeps_multiplier=True)
     limits = Limits(options.max_iter, budget.left)
@@ -87,7 +91,9 @@ def prove(
     def is_over(progress: Progress) -> bool:
         return listener(progress) or inertia - least.given(progress.upper) <= tol * abs(inertia)
 
-    ended = run_solver(run, resolve(options.solver, problem, tol_of_value), limits, callback=is_over)
+    ended = run_solver(
+        run, resolve(options.solver, problem, tol_of_value), limits, callback=is_over, checkpoint=checkpoint
+    )
     solution = run.solution(ended)
     bound = min(least.given(run.upper), inertia)
     multipliers = None if run.multiplier is None else Multipliers(np.asarray(to_numpy(run.multiplier)))

@@ -21,6 +21,7 @@ from .._points.embedding import fix_signs
 from .._points.point import Point
 from .._program.gram import Gram
 from .new_points import product, squared_norms
+from .shortcuts import without_shortcuts
 
 # Lengths of links of each point that ways lead over, the shortest: more of them jump to the next turn of a roll, fewer
 # make detours. Links of one length, up to rounding, count once, so that neither the order of rows matters nor how often
@@ -50,7 +51,7 @@ def unroll(
     wide gap in the sample would otherwise open them. Of each point's links those of the `n_lengths` shortest count.
     """
     lengths = Lengths(gram)
-    links = _nearest_links(point, lengths, parts, threshold, n_lengths)
+    links = without_shortcuts(_nearest_links(point, lengths, parts, threshold, n_lengths))
     for ring in rings:
         links = _with_links(links, lengths, ring, np.roll(ring, -1))
     by_part = np.argsort(parts, kind="stable")

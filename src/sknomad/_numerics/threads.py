@@ -95,4 +95,15 @@ def count_of_jobs(n_jobs: object) -> int:
     count = check_integer(n_jobs, "n_jobs", -(2**15))
     if count == 0:
         raise ValueError("n_jobs must be a number of processes, -1 for all cores or None, got 0.")
-    return count if count > 0 else max(1, (os.cpu_count() or 1) + 1 + count)
+    return count if count > 0 else max(1, usable_cores() + 1 + count)
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on, where the system tells; else all there are.
+
+    Examples
+    --------
+    >>> 1 <= usable_cores() <= (os.cpu_count() or 1)
+    True
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

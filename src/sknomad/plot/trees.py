@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from .model import fitted, found_labels
+from .model import fitted, found_labels, sorted_points
 from .panel import panel
 from .panels import binned
 from .style import FAINT, INK, MUTED, SEQUENTIAL, axes_or_new, colour_map, point_colours, style
@@ -106,7 +106,7 @@ def described_evidence(search: Any) -> str:
 
 @panel
 def layers(model: Any, *, ax: Axes | None = None) -> Axes:
-    """The ``Q`` of every layer side by side, rows sorted by cluster: blocks grow until one is left for each.
+    """The ``Q`` of every layer side by side, by cluster and along it: blocks grow until one is left for each.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def layers(model: Any, *, ax: Axes | None = None) -> Axes:
     'Layers: K = 8, 2'
     """
     solved = fitted(model, "layers_", "MultiLayerNOMAD")
-    order = np.argsort(found_labels(model), kind="stable")
+    order = sorted_points(model)
     shown = solved if len(solved) <= MOST_LAYERS else [*solved[: MOST_LAYERS - 1], solved[-1]]
     with style():
         ax = axes_or_new(ax)

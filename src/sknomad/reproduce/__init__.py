@@ -12,8 +12,9 @@ from __future__ import annotations
 
 from .claims import Claim, Verdict
 from .experiment import Experiment
+from .outcome import Outcome
 from .record import Record
 from .registry import EXPERIMENTS, load
-from .runner import Outcome, run_experiments
+from .runner import run_experiments
 
 __all__ = ["EXPERIMENTS", "Claim", "Experiment", "Outcome", "Record", "Verdict", "load", "run_experiments"]

@@ -29,6 +29,7 @@ class Experiment:
     seed: int = 0  # of all its random numbers
     needs_gpu: bool = False  # runs only where there is a CUDA device
     only_when_named: bool = False  # takes long, and is left out of --all
+    runs_alone: bool = False  # reads the clock or takes all cores itself, so nothing may run beside it
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "caption", " ".join(self.caption.split()))

@@ -1,60 +1,24 @@
-"""Run experiments one after the other: keep what is done, go on after what fails, and write the page."""
+"""Run experiments: keep what is done, go on after what fails, and write the page."""
 
 from __future__ import annotations
 
-import enum
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
+from .._numerics.threads import count_of_jobs
 from ..datasets import DataUnavailableError
 from ..solvers import cuda_is_available
 from . import store as _store
 from .experiment import Experiment, ExperimentModule
 from .figure_style import draw_figure, write_figure
+from .outcome import Outcome, State, Step
 from .page import check_can_write, write_page
 from .record import Arrays, Record, certificates
 from .registry import EXPERIMENTS, check_names, load, source_of
+from .side_by_side import Plan, Teller
 from .store import Facts, Report
-
-
-class State(enum.Enum):
-    """How an experiment ended."""
-
-    COMPUTED = "computed"
-    KEPT = "kept from an earlier run"
-    SKIPPED = "skipped"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """The end of one experiment.
-
-    Examples
-    --------
-    >>> Outcome("ring", State.SKIPPED, "It needs a GPU.").state.value
-    'skipped'
-    """
-
-    name: str  # of the experiment
-    state: State  # how it ended
-    reason: str = ""  # one sentence, for those skipped or failed
-    seconds: float = 0.0  # of its computation
-    error: BaseException | None = None  # what made it fail
-
-
-@dataclass(frozen=True)
-class Step:
-    """Where a run stands; handed to the progress callback whenever an experiment begins or ends."""
-
-    name: str  # the experiment
-    outcome: Outcome | None  # how it ended; None when it begins
-    forecast: float  # rough seconds it takes
-    forecast_after: float  # rough seconds of all experiments after it
-    position: int  # it is the position-th of total
-    total: int
 
 
 class _SkipError(Exception):
@@ -69,6 +33,7 @@ def run_experiments(
     progress: Callable[[Step], object] | None = None,
     *,
     overwrite: bool = False,
+    n_jobs: int | None = None,
 ) -> list[Outcome]:
     """Compute, draw and judge experiments; write their files and ``index.html``.
 
@@ -87,9 +52,12 @@ def run_experiments(
     device : {"auto", "cpu", "cuda"}
         Where to solve.
     progress : callable, optional
-        Called with a `Step` when an experiment begins and when it has ended.
+        Called with a `Step` when an experiment begins and when it has ended; with several processes from any thread.
     overwrite : bool
         Compute again what is already there.
+    n_jobs : int, optional
+        Processes that experiments run in, beside each other; -1 for all cores. Those that read the clock run alone all
+        the same, after the others. None is one at a time, in this process.
 
     Returns
     -------
@@ -112,20 +80,16 @@ def run_experiments(
         raise ValueError('device must be one that is there, got "cuda" without a CUDA torch. Use "cpu" or "auto".')
     folder = Path(out)
     folder.mkdir(parents=True, exist_ok=True)
-    forecasts = [_forecast(name, quick) for name in chosen]
-    outcomes: list[Outcome] = []
-    for index, name in enumerate(chosen):
-
-        def report(outcome: Outcome | None, index: int = index, name: str = name) -> None:
-            if progress is not None:
-                after = sum(forecasts[index + 1 :])
-                progress(Step(name, outcome, forecasts[index], after, index + 1, len(chosen)))
-
-        report(None)
-        outcomes.append(_run(name, folder, quick, device, named, overwrite))
-        write_page(folder, {outcome.name: outcome.reason for outcome in outcomes if outcome.reason})
-        report(outcomes[-1])
-    return outcomes
+    forecasts = {name: _forecast(name, quick) for name in chosen}
+    plan = Plan.of(forecasts, {name for name in chosen if _about(name).runs_alone}, count_of_jobs(n_jobs))
+    teller = Teller(plan, forecasts, progress)
+    run = partial(_run, folder=folder, quick=quick, device=device, named=named, overwrite=overwrite)
+    outcomes: dict[str, Outcome] = {}
+    for outcome in plan.outcomes(run, teller.begin):
+        outcomes[outcome.name] = outcome
+        write_page(folder, {ended.name: ended.reason for ended in outcomes.values() if ended.reason})
+        teller.end(outcome)
+    return [outcomes[name] for name in chosen]
 
 
 def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwrite: bool) -> Outcome:
@@ -135,7 +99,7 @@ def _run(name: str, folder: Path, quick: bool, device: str, named: bool, overwri
         module = load(name)
         arrays, facts = kept or _compute(module, name, quick, device, named)
     except (_SkipError, DataUnavailableError) as error:
-        return Outcome(name, State.SKIPPED, str(error), error=error)
+        return Outcome(name, State.SKIPPED, str(error))
     except Exception as error:
         return _failed(name, error)
     if kept is None:  # before anything else can fail: these took the time
@@ -177,7 +141,7 @@ def _compute(module: ExperimentModule, name: str, quick: bool, device: str, name
 
 
 def _failed(name: str, error: Exception) -> Outcome:
-    return Outcome(name, State.FAILED, f"{type(error).__name__}: {error}", error=error)
+    return Outcome(name, State.FAILED, f"{type(error).__name__}: {error}")
 
 
 def _kept(name: str, folder: Path, quick: bool) -> tuple[Arrays, Facts] | None:
@@ -198,8 +162,11 @@ def _check_can_run(experiment: Experiment, device: str, named: bool) -> None:
 
 
 def _forecast(name: str, quick: bool) -> float:
+    return float(_about(name).seconds[quick])
+
+
+def _about(name: str) -> Experiment:
     try:
-        seconds = load(name).EXPERIMENT.seconds
+        return load(name).EXPERIMENT
     except Exception:  # will be told when its turn comes
-        seconds = Experiment.seconds
-    return float(seconds[quick])
+        return Experiment(name, "")

@@ -17,6 +17,7 @@ from ..coordinates import in_few_dimensions
 from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, matrix, stacked, styled
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -29,6 +30,7 @@ EXPERIMENT = Experiment(
     closer. Below, columns of Y, each a cell that covers a part of the curve: they tile it.""",
     data=("teapots",),
     seconds=(70, 14),
+    runs_alone=True,
 )
 
 RANKS = {
@@ -70,8 +72,9 @@ def low_rank(problem: KMeansSDP, rank: int | str, optimum: NDArray[np.float64]) 
     started = time.perf_counter()
     solver = BurerMonteiro(rank, stop="change", random_state=EXPERIMENT.seed)
     steps = 0
-    for steps, last in enumerate(itertools.islice(solver.iterates(problem), MOST_STEPS), 1):  # noqa: B007
-        pass
+    with threads_of_a_solve(problem.n):
+        for steps, last in enumerate(itertools.islice(solver.iterates(problem), MOST_STEPS), 1):  # noqa: B007
+            pass
     seconds = time.perf_counter() - started
     assert isinstance(last.point, FactorPoint)
     Y = last.point.Y

@@ -18,6 +18,7 @@ from ..experiment import Experiment
 from ..figure_parts import MUTED, PALETTE, figure, styled
 from ..measure import exponent
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -29,6 +30,7 @@ EXPERIMENT = Experiment(
     is one eigenvector of the conditional gradient, one decomposition of ADMM, one gradient of the low-rank solver
     (80 columns) or of soft assignments, one iteration of SCS.""",
     seconds=(150, 16),
+    runs_alone=True,
 )
 
 GRADIENT, ADMM_, LOW_RANK, SOFT, SCS = "conditional gradient", "ADMM", "low rank", "soft assignments", "SCS"
@@ -54,7 +56,8 @@ def compute(record: Record, quick: bool) -> None:
         whole.append(record.solve(f"n = {n}", problem.gram, K, tol=TOL).seconds)
         for row, name in enumerate(methods):
             if name != SCS or n <= SCS_LARGEST:
-                seconds[row, column] = seconds_per_step(name, problem)
+                with threads_of_a_solve(n):
+                    seconds[row, column] = seconds_per_step(name, problem)
     record["methods"], record["n"], record["seconds"], record["whole"] = methods, sizes, seconds, whole
 
 

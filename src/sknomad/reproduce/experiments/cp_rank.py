@@ -23,6 +23,7 @@ EXPERIMENT = Experiment(
     over random starts, and two standard deviations either way. The error is far from zero at r = K and keeps
     falling slowly.""",
     seconds=(380, 12),
+    runs_alone=True,
 )
 
 RANKS = {

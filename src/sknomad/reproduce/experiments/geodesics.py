@@ -16,7 +16,7 @@ from ..claims import Claim
 from ..coordinates import in_few_dimensions
 from ..experiment import Experiment
 from ..figure_parts import INK, MUTED, PALETTE, figure, styled
-from ..geodesic_claims import NO_EMBEDDING, NOMAD, OF_THE_PAPER, SQUARED, geodesic_claims, with_five
+from ..geodesic_claims import DATA_LENGTHS, NO_EMBEDDING, NOMAD, OF_THE_PAPER, SQUARED, geodesic_claims, with_five
 from ..peers import OPTIONAL, PEERS, available, plane
 from ..record import Arrays, Record
 
@@ -50,7 +50,7 @@ def compute(record: Record, quick: bool) -> None:
     """Scores of every method on every data set, noise level and draw; without noise there is one draw."""
     wanted = [name for name in PEERS if name in OF_THE_PAPER or not quick]
     peers, draws = available(wanted), 2 if quick else 6
-    methods = [NOMAD, SQUARED, *peers, *map(with_five, OF_THE_PAPER), NO_EMBEDDING]
+    methods = [NOMAD, SQUARED, DATA_LENGTHS, *peers, *map(with_five, OF_THE_PAPER), NO_EMBEDDING]
     manifolds = clean_data(quick)
     scores = np.full((len(manifolds), len(NOISES), len(methods), draws, len(PERCENTILES)), np.nan)
     parts = np.zeros((len(manifolds), len(NOISES), draws), dtype=int)
@@ -78,6 +78,8 @@ def _distances(method: str, solution: Solution, noisy: Matrix, N: int, draw: int
     """Geodesics by one method; an embedding's graph has N neighbours, as the truth."""
     if method in (NOMAD, SQUARED):
         return nomad_geodesics(solution.unmixed_Q, root=method == NOMAD)
+    if method == DATA_LENGTHS:
+        return data_geodesics(solution.unmixed_Q, noisy)
     if method == NO_EMBEDDING:
         return graph_geodesics(noisy, N)
     peer, _, five = method.partition(",")
@@ -123,12 +125,32 @@ def nomad_geodesics(Q: Matrix, threshold: float = THRESHOLD, *, root: bool = Tru
     >>> nomad_geodesics(chain).round(3)[0].tolist(), nomad_geodesics(chain, root=False).round(3)[0].tolist()
     ([0.0, 0.707, 1.414], [0.0, 0.5, 1.0])
     """
-    i, j = np.nonzero(np.greater_equal(Q, threshold * Q.max()))
+    i, j = _edges(Q, threshold)
     diagonal = np.diag(Q)
     squares = np.maximum(diagonal[i] + diagonal[j] - 2 * Q[i, j], 0.0)
-    lengths = np.sqrt(squares) if root else squares
-    # A sparse graph, because only there is an edge of length zero, between equal rows of Q, still an edge.
-    return np.asarray(dijkstra(csr_matrix((lengths, (i, j)), shape=Q.shape), directed=False))
+    return _shortest(np.sqrt(squares) if root else squares, i, j, len(Q))
+
+
+def data_geodesics(Q: Matrix, points: Matrix, threshold: float = THRESHOLD) -> Matrix:
+    """Shortest paths along the same edges, each as long as it is between the points.
+
+    Examples
+    --------
+    >>> chain = np.array([[0.7, 0.3, 0.0], [0.3, 0.4, 0.3], [0.0, 0.3, 0.7]])
+    >>> data_geodesics(chain, np.array([[0.0], [1.0], [5.0]]))[0].tolist()
+    [0.0, 1.0, 5.0]
+    """
+    i, j = _edges(Q, threshold)
+    return _shortest(np.linalg.norm(points[i] - points[j], axis=1), i, j, len(Q))
+
+
+def _edges(Q: Matrix, threshold: float) -> tuple[NDArray[np.intp], ...]:
+    return np.nonzero(np.greater_equal(Q, threshold * Q.max()))
+
+
+def _shortest(lengths: Matrix, i: NDArray[np.intp], j: NDArray[np.intp], n: int) -> Matrix:
+    """Shortest paths in a sparse graph: only there is an edge of length zero, between equal rows, still an edge."""
+    return np.asarray(dijkstra(csr_matrix((lengths, (i, j)), shape=(n, n)), directed=False))
 
 
 def count_parts(distances: Matrix) -> int:

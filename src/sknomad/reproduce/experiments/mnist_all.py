@@ -25,6 +25,7 @@ EXPERIMENT = Experiment(
     solution, each digit in its own panel, in front of all others in grey. The quick run takes 5000 of them.""",
     data=("mnist",),
     seconds=(180, 40),
+    runs_alone=True,
     needs_gpu=True,
 )
 

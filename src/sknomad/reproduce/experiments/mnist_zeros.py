@@ -27,6 +27,7 @@ EXPERIMENT = Experiment(
     ink (right). The quick run takes the first 500 and K = 16.""",
     data=("mnist",),
     seconds=(900, 10),
+    runs_alone=True,
     only_when_named=True,
 )
 

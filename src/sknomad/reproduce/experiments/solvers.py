@@ -18,6 +18,7 @@ from ..experiment import Experiment
 from ..figure_parts import MUTED, figure, matrix, styled
 from ..measure import circulance_error
 from ..record import Arrays, Record
+from ..threads import threads_of_a_solve
 from .burer_monteiro import as_picture
 
 if TYPE_CHECKING:
@@ -86,8 +87,9 @@ def _solve_by(method: str, problem: KMeansSDP, steps: int, record: Record, name:
     if method == GENERIC:
         solver = Reference("SCS", **SCS_SETTINGS)
     count, last, started = 0, None, time.perf_counter()
-    for last in itertools.islice(solver.iterates(problem), steps):  # noqa: B007
-        count += 1
+    with threads_of_a_solve(problem.n):
+        for last in itertools.islice(solver.iterates(problem), steps):  # noqa: B007
+            count += 1
     assert last is not None
     seconds, count = time.perf_counter() - started, int(last.residuals.get("steps", count))
     record.certificate(f"{name}, {method}", problem, certify(problem, last), seconds, count, by=method)

@@ -47,20 +47,25 @@ def compute(record: Record, quick: bool) -> None:
     quality, hard, parts = np.zeros(shape), np.zeros(shape), np.zeros(shape, dtype=int)
     for draw in range(draws):
         for row, (name, (clean, X, K)) in enumerate(data_sets(quick, record.seed + draw).items()):
-            found = [
-                record.solve(f"{name}, draw {draw}, {tol:g}", X, K, tol=tol, max_iter=20_000).unmixed_Q
-                for tol in tolerances
-            ]
-            around = [
-                record.solve(f"{name}, draw {draw}, K = {share * K:.3g}", X, share * K, tol=CONSENSUS_TOL).Q
-                for share in (1 - SPREAD, 1.0, 1 + SPREAD)
-            ]
-            for column, Q in enumerate([*found, np.mean(around, axis=0)]):
+            if name in REGULAR and draw > 0:  # the same points in every draw
+                quality[row, draw], hard[row, draw], parts[row, draw] = quality[row, 0], hard[row, 0], parts[row, 0]
+                continue
+            for column, Q in enumerate(_matrices(record, f"{name}, draw {draw}", X, K, tolerances)):
                 quality[row, draw, column] = _quality(name, clean, Q, len(X) / K)
                 hard[row, draw, column] = hardness(Q)
                 parts[row, draw, column] = count_parts(nomad_geodesics(Q))
     record["data"], record["tolerances"] = names, tolerances
     record["quality"], record["hardness"], record["parts"] = quality, hard, parts
+
+
+def _matrices(record: Record, name: str, X: Matrix, K: float, tolerances: tuple[float, ...]) -> list[Matrix]:
+    """The matrix at every tolerance, and the mean of those for ``K`` and a third more and less."""
+    solved = {tol: record.solve(f"{name}, {tol:g}", X, K, tol=tol, max_iter=20_000) for tol in tolerances}
+    beside = [
+        record.solve(f"{name}, K = {share * K:.3g}", X, share * K, tol=CONSENSUS_TOL).Q
+        for share in (1 - SPREAD, 1 + SPREAD)
+    ]
+    return [*(one.unmixed_Q for one in solved.values()), np.mean([solved[CONSENSUS_TOL].Q, *beside], axis=0)]
 
 
 def data_sets(quick: bool, seed: int) -> dict[str, tuple[Matrix, Matrix, float]]:
