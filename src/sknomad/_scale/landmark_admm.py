@@ -19,7 +19,7 @@ import numpy as np
 from .._numerics.arrays import Array, frobenius, like, namespace, to_numpy
 from .._numerics.fixed_vector import Weighted
 from .._numerics.projections import reflector
-from .cells import CellSums
+from ..solvers._soft_stream import Cells, assignments, row_multipliers
 from .landmark_upper import LandmarkProgram
 
 # Over-relaxation, and the first penalty as a share of the largest eigenvalue of D.
@@ -38,10 +38,10 @@ class Start(NamedTuple):
     N: Array  # (m, m), between landmarks
 
 
-def start_from_cells(cells: CellSums, C: Array) -> Start:
+def start_from_cells(cells: Cells, C: Array) -> Start:
     """What cells say about landmarks with the rows ``C``: the dual guess of the dense solver, between landmarks."""
-    V = cells.assign(C)
-    y = cells.row_multipliers(C, V)
+    V = assignments(C, cells)
+    y = row_multipliers(C, V, cells)
     N = np.maximum((y[:, None] + y[None, :]) / 2 - C @ C.T, 0.0)
     np.fill_diagonal(N, 0.0)
     return Start(V, cells.sizes, N)

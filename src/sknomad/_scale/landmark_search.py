@@ -12,7 +12,7 @@ import numpy as np
 from .._certificate.certificate import Certificate
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, Device, choose_device, float64_template, gamma, like, to_numpy
 from .._solving.solution import Status
-from .cells import CellSums
+from ..solvers._soft_stream import Cells
 from .landmark_admm import multipliers, start_from_cells
 from .landmark_basis import find_basis
 from .landmark_choice import Landmarks, choose_landmarks
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
     lower: float
     upper: float
     status: Status
-    cells: CellSums
+    cells: Cells
     landmarks: Array  # (m, d), centred
     multiplier: Array  # (m, m)
     residual: float
@@ -79,9 +79,7 @@ class Search:
         places = landmarks.weights.landmarks
         return Answer(self.lower, self.upper, status, cells, places, multiplier, sums.residual, self.n_iter)
 
-    def _improve(
-        self, sums: LandmarkSums, landmarks: Landmarks, cells: CellSums, device: Device
-    ) -> tuple[Array, Status]:
+    def _improve(self, sums: LandmarkSums, landmarks: Landmarks, cells: Cells, device: Device) -> tuple[Array, Status]:
         """Steps of ADMM; the multiplier behind the best bound, and why they ended."""
         best = np.zeros((sums.m, sums.m))
         basis = find_basis(sums, float64_template(choose_device(device, sums.k)))
@@ -129,7 +127,7 @@ class Search:
             self.lower = max(rows.squares - error, 0.0)
         else:
             self.lower = self.upper = 0.0
-        cells = CellSums(np.zeros((rows.d, 1)), np.full(1, float(n)), np.full(1, float(n)), 1.0)
+        cells = Cells(np.zeros((rows.d, 1)), np.full(1, float(n)), np.full(1, float(n)), 1.0, np.zeros(rows.d))
         status = Status.CERTIFIED if self._is_done(self.upper) else Status.EXHAUSTED
         return Answer(self.lower, self.upper, status, cells, np.zeros((1, rows.d)), np.zeros((1, 1)), 0.0, 0)
 

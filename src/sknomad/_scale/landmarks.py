@@ -18,7 +18,7 @@ from .._numerics.ieee import check_arithmetic
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._program.centring import Frame
 from .._solving.solution import Status
-from .cells import CellSums
+from ..solvers._soft_stream import Cells, assignments
 from .landmark_rows import CentredRows, read_rows
 from .landmark_search import Goal, Search
 
@@ -47,7 +47,7 @@ class LandmarkSolution:
     residual: float  # share of the data, |X - Phi C|^2 / |X|^2, that barycentric weights on the landmarks leave out
     landmarks: Array  # (m, d), in the units of X
     multiplier: Array  # (m, m), M >= 0 of N = Phi M Phi', which the upper bound rests on
-    cells: CellSums  # what soft assignments, and with them the lower bound, follow from
+    cells: Cells  # what soft assignments, and with them the lower bound, follow from
     frame: Frame  # how rows of X become the centred ones of the cells
     n_iter: int  # steps of ADMM
     seconds: float  # wall-clock time
@@ -69,7 +69,8 @@ class LandmarkSolution:
         array of shape (n, r)
             Nonnegative rows of sum one; ``Q`` is about ``V diag(V'1)^-1 V'``.
         """
-        return self.cells.assign(np.asarray(self.frame.place(read_rows(X, self.landmarks.shape[1]))))
+        rows = self.frame.place(read_rows(X, self.landmarks.shape[1]))
+        return assignments(np.asarray(rows), self.cells)
 
     def __repr__(self) -> str:
         return f"LandmarkSolution({self.status.name}: {self.certificate}, {len(self.landmarks)} landmarks)"
