@@ -22,7 +22,7 @@ from .._numerics.arrays import Array, Table
 from .._numerics.validation import check_numbers
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solving.certificate_file import pack, unpack
+from .._solving.triangles import pack, unpack
 from .inertia import least_inertia
 
 # The largest number that float16 holds, as a power of two below it.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
+from .._landmark.rows import CentredRows
 from .._program.data_rows import Sums
 from ..solvers._soft_stream import Cells, value_of
 from .cells import TRACE_AIM, cells_of_sample, rounding_of_value, sums_after, with_trace, without_empty
-from .landmark_rows import CentredRows
 
 # Rows of the sample: so many, and so many for each of the K neighbourhoods.
 SMALLEST_SAMPLE, SAMPLE_PER_K = 10_000, 50
@@ -40,4 +40,4 @@ def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tu
 def _proven(rows: CentredRows, sums: Sums, K: float) -> float:
     """The value of the feasible point that these are the sums of, less what its arithmetic can have lost."""
     error = rounding_of_value(len(sums.sizes), K, rows.squares, rows.depth)
-    return value_of(sums, rows.n, K, rows.squares) - error - rows.value_error
+    return value_of(sums, rows.n, K, rows.squares) - error - rows.centring.of_value

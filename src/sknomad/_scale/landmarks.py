@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._certificate.certificate import Certificate
 from .._certificate.upper import GRADES
+from .._landmark.rows import CentredRows, read_rows
 from .._numerics.arrays import Array, Device
 from .._numerics.ieee import check_arithmetic
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._program.centring import Frame
+from .._solving.landmark_steps import Goal
 from .._solving.solution import Status
 from ..solvers._soft_stream import Cells, assignments
-from .landmark_rows import CentredRows, read_rows
-from .landmark_search import Goal, Search
+from .landmark_search import search
 
 # Landmarks that leave out more than this share of the data cannot pay.
 LARGEST_RESIDUAL = 3e-3
@@ -120,7 +121,8 @@ def solve_by_landmarks(
     Returns
     -------
     LandmarkSolution
-        Where the gap is not reached, with a `ConvergenceWarning` that says what keeps it open.
+        Where the gap is not reached, with a `ConvergenceWarning` that says what keeps it open. After Ctrl-C during
+        steps of ADMM, with the best bounds so far.
 
     Examples
     --------
@@ -136,8 +138,7 @@ def solve_by_landmarks(
     if grade == "verified":
         check_arithmetic(np.empty(0))  # lower bounds are of that grade too
     deadline = math.inf if max_seconds is None else began + max_seconds
-    search = Search(rows, K, Goal(grade, tol, max_iter, deadline), random_state)
-    answer = search.run(n_landmarks, device)
+    answer = search(rows, K, Goal(grade, tol, max_iter, deadline), random_state, n_landmarks, device)
     solution = LandmarkSolution(
         n=rows.n,
         K=K,
@@ -169,7 +170,7 @@ def _check_arguments(
 
 
 def _warn_unless_certified(solution: LandmarkSolution, tol: float) -> None:
-    if solution.is_certified:
+    if solution.status in (Status.CERTIFIED, Status.INTERRUPTED):
         return
     proof, m = solution.certificate, len(solution.landmarks)
     if solution.residual > LARGEST_RESIDUAL:

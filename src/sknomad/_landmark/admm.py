@@ -20,7 +20,7 @@ from .._numerics.arrays import Array, frobenius, like, namespace, to_numpy
 from .._numerics.fixed_vector import Weighted
 from .._numerics.projections import reflector
 from ..solvers._soft_stream import Cells, assignments, row_multipliers
-from .landmark_upper import LandmarkProgram
+from .upper import LandmarkProgram
 
 # Over-relaxation, and the first penalty as a share of the largest eigenvalue of D.
 RELAXATION, FIRST_PENALTY = 1.6, 0.1

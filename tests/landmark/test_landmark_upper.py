@@ -7,7 +7,7 @@ import pytest
 
 from landmark_cases import KINDS, MULTIPLIERS, make_case, multiplier
 from sknomad import certify, upper_bound
-from sknomad._scale.landmark_admm import project_fantope
+from sknomad._landmark.admm import project_fantope
 from sknomad.solvers import SoftAssignment
 
 # Columns are independent enough for equality with the dense judge where orthonormality is proven to this.

@@ -11,7 +11,7 @@ from sklearn.cluster import KMeans
 
 from .._numerics.arrays import Array
 from .barycentric import Barycentric
-from .landmark_rows import CentredRows
+from .rows import Rows
 
 # Rows of the sample: so many per landmark, and never fewer than the second.
 SAMPLE_PER_LANDMARK, SMALLEST_SAMPLE = 30, 20_000
@@ -38,7 +38,7 @@ class Landmarks:
     residual: float  # |X - Phi C|^2 as a share of |X|^2, on the sample
 
 
-def choose_landmarks(rows: CentredRows, count: int | str, enough: float, seed: int) -> Landmarks:
+def choose_landmarks(rows: Rows, count: int | str, enough: float, seed: int) -> Landmarks:
     """So many landmarks, or, for "auto", twice as many as before until the residual is small enough."""
     if isinstance(count, int):
         return _from_sample(_sample(rows, count, seed), count, seed)
@@ -50,7 +50,7 @@ def choose_landmarks(rows: CentredRows, count: int | str, enough: float, seed: i
     return landmarks
 
 
-def _sample(rows: CentredRows, count: int, seed: int) -> Array:
+def _sample(rows: Rows, count: int, seed: int) -> Array:
     return rows.sample(max(SAMPLE_PER_LANDMARK * count, SMALLEST_SAMPLE), seed)
 
 
