@@ -55,22 +55,35 @@ class PartBound(NamedTuple):
     triangle: Triangle | None  # what it rests on
     seconds: float
     cost: float  # squared distances of the part's points to the centres of all points
+    is_rough: bool = False  # whether it is that of principal components alone, for want of time
 
 
 def solve_part(task: PartTask) -> PartBound:
     """Bound the inertia of every clustering of a part, from its soft assignments or its labels."""
     budget = Budget(task.seconds)
     cost = cost_of(task.rows, task.labels, task.weights, task.centres)
-    if task.rows.shape[0] <= task.K or budget.is_spent:
+    if task.rows.shape[0] <= task.K:
         return PartBound(0.0, None, budget.elapsed, cost)
     gram = gram_of_part(task.rows, task.weights)
+    if budget.is_spent:
+        return _rough(gram, task, budget, cost)
     bound, N = (_weighted if task.weights is not None else _plain)(task, gram, budget)
     triangle = None if N is None else pack_whole(N) if task.is_whole else pack_small(N)
     if N is None or task.is_whole:
         bound = in_units(max(bound, 0.0), gram.unit)
     else:
         bound = bound_of_part(gram, task.K, triangle, task.options.grade)
-    return PartBound(bound, triangle, budget.elapsed, cost)
+    found = PartBound(bound, triangle, budget.elapsed, cost)
+    if budget.left > 0:
+        return found
+    rough = _rough(gram, task, budget, cost)
+    return rough if rough.bound > bound else found
+
+
+def _rough(gram: Gram, task: PartTask, budget: Budget, cost: float) -> PartBound:
+    """What takes hardly any time."""
+    bound = bound_of_part(gram, task.K, None, task.options.grade)
+    return PartBound(bound, None, budget.elapsed, cost, is_rough=True)
 
 
 def cost_of(rows: Table, labels: Array, weights: Array | None, centres: Array) -> float:
