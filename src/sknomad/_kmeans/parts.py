@@ -186,7 +186,7 @@ class _Work:
         cells = None if self.cells is None or len(self.members) == 1 else self.cells.scaled(len(points) / self.blocks.n)
         return PartTask(
             self.rows[part], self.codes[points], weights, self.K, self.options, seconds, cells,
-            self.centres, self.is_whole,
+            self.centres, self.is_whole, is_kept=self.are_kept or self.folder is not None,
         )  # fmt: skip
 
     def _enter(self, part: int, found: PartBound, *, is_new: bool = True) -> None:
