@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
 
 from .._numerics.arrays import Array
 from .barycentric import Barycentric
@@ -17,8 +18,9 @@ from .rows import Rows
 SAMPLE_PER_LANDMARK, SMALLEST_SAMPLE = 30, 20_000
 # Steps of k-means; landmarks that are spread a little less evenly do as well.
 KMEANS_STEPS = 15
-# Beyond this many landmarks k-means++ takes longer than the steps it saves.
-MOST_SPREAD_BY_KMEANS = 2000
+# Beyond this many landmarks k-means compares every row with every one for too long; a tree finds the nearest, and
+# fewer steps, from rows drawn at random, spread so many well enough.
+MOST_SPREAD_BY_KMEANS, STEPS_BY_TREE = 2000, 6
 # Landmarks with a weight in one row, at most.
 N_NEIGHBOURS = 4
 # Weight of one row that keeps each landmark's own row where it is, where the sample says nothing about it.
@@ -69,7 +71,19 @@ def _spread(sample: Array, count: int, seed: int) -> Array:
     distinct = np.unique(sample, axis=0)
     if len(distinct) <= count:
         return distinct
-    init = "k-means++" if count <= MOST_SPREAD_BY_KMEANS else "random"
-    start = KMeans(count, init=init, n_init=1, max_iter=KMEANS_STEPS, random_state=seed)
     # Equal rows would be drawn more than once, and leave fewer landmarks than asked for.
+    if count > MOST_SPREAD_BY_KMEANS:
+        return np.unique(_spread_by_tree(distinct, count, seed), axis=0)
+    start = KMeans(count, n_init=1, max_iter=KMEANS_STEPS, random_state=seed)
     return np.unique(start.fit(distinct).cluster_centers_, axis=0)
+
+
+def _spread_by_tree(rows: Array, count: int, seed: int) -> Array:
+    """Some steps of k-means, each with a tree of the centres to find the nearest one in; empty centres stay."""
+    centres = rows[np.random.default_rng(seed).choice(len(rows), count, replace=False)]
+    for _ in range(STEPS_BY_TREE):
+        nearest = NearestNeighbors(n_neighbors=1).fit(centres).kneighbors(rows, return_distance=False)[:, 0]
+        sizes = np.bincount(nearest, minlength=count)
+        totals = np.stack([np.bincount(nearest, weights=column, minlength=count) for column in rows.T], axis=1)
+        centres = np.where(sizes[:, None] > 0, totals / np.maximum(sizes, 1)[:, None], centres)
+    return centres
