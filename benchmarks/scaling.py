@@ -28,6 +28,7 @@ from machine import facts
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from sknomad import NOMAD, certify_kmeans
+from sknomad._numerics.arrays import cuda_is_available
 from sknomad._numerics.row_blocks import RowBlocks
 from sknomad._solving.budget import Budget
 from sknomad._solving.streaming import cells_of_sample, sample_rows
@@ -108,7 +109,7 @@ def large_parts(options):
     model = MiniBatchKMeans(10, n_init=5, random_state=SEED).fit(X[:50_000])
     began = time.perf_counter()
     row = proven(X, model.predict(X), began, parts=-(-options.n // options.size), max_seconds=options.limit)
-    return row | {"part_size": options.size, "device": facts("auto").get("device")}
+    return row | {"part_size": options.size, "gpu": facts("cuda")["machine"]["gpu"] if cuda_is_available() else None}
 
 
 def dense(options):
