@@ -82,6 +82,17 @@ def test_an_interrupt_keeps_the_bounds():
     assert math.isfinite(found.certificate.upper)
 
 
+def test_an_interrupt_before_the_first_bound_keeps_the_point(monkeypatch):
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(past_dense, "choose_landmarks", interrupted)
+    found = solve(problem_of(SPIRAL), **SETTINGS)
+    assert found.status is Status.INTERRUPTED
+    assert found.certificate.lower > 0
+    assert found.certificate.upper == math.inf
+
+
 def test_limits_hold_for_all_steps_together():
     steps = []
     solve(problem_of(SPIRAL), callback=lambda p: steps.append(p.iteration) or math.isfinite(p.upper), tol=0)

@@ -32,6 +32,13 @@ def lacks_memory_alone(run: Run, status: Status) -> bool:
 
 def bound_by_landmarks(run: Run, solver: Auto, limits: Limits, callback: Callback | None) -> Status:
     """Enter the upper bound that landmarks prove; where they leave out too much of the data, how much, and no bound."""
+    try:
+        return _bound_by_landmarks(run, solver, limits, callback)
+    except KeyboardInterrupt:  # soft assignments are an answer too
+        return Status.INTERRUPTED
+
+
+def _bound_by_landmarks(run: Run, solver: Auto, limits: Limits, callback: Callback | None) -> Status:
     gram, iterate = run.problem.gram, run.iterate
     if not has_rows(gram) or iterate is None or not isinstance(iterate.state, SoftState):
         return Status.EXHAUSTED
