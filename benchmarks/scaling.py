@@ -7,6 +7,7 @@
     python benchmarks/scaling.py sweeps --out ...
     python benchmarks/scaling.py workers --n 200000 --out ...
     python benchmarks/scaling.py simulate --out ...
+    python benchmarks/scaling.py large_parts --n 1000000 --size 16000 --out ...   (on a GPU)
 
 Each case is a row of the file, by its name. Seconds are wall clock unless it says processor seconds; `load` is how many
 processes wanted the cores when it began, `peak_mib` the largest process, this one or a child of it.
@@ -27,6 +28,7 @@ from machine import facts
 from sklearn.cluster import KMeans, MiniBatchKMeans
 
 from sknomad import NOMAD, certify_kmeans
+from sknomad._numerics.arrays import cuda_is_available
 from sknomad._numerics.row_blocks import RowBlocks
 from sknomad._solving.budget import Budget
 from sknomad._solving.streaming import cells_of_sample, sample_rows
@@ -99,6 +101,15 @@ def blobs(options):
         row = proven(table, labels.compute(), began)
         row["worker_peak_mib"] = max(client.run(peak_mib).values())
     return row | {"workers": options.workers}
+
+
+def large_parts(options):
+    """The same blobs in memory, in parts as large as a GPU makes cheap, one after the other."""
+    X = np.concatenate([blob_rows(*edge) for edge in itertools.pairwise([*range(0, options.n, 50_000), options.n])])
+    model = MiniBatchKMeans(10, n_init=5, random_state=SEED).fit(X[:50_000])
+    began = time.perf_counter()
+    row = proven(X, model.predict(X), began, parts=-(-options.n // options.size), max_seconds=options.limit)
+    return row | {"part_size": options.size, "gpu": facts("cuda")["machine"]["gpu"] if cuda_is_available() else None}
 
 
 def dense(options):
@@ -205,13 +216,14 @@ def simulate(options):
     return {"n": 10**6, "part_seconds": measured, "sweep_seconds_per_row": per_row, "workers": rows}
 
 
-CASES = {case.__name__: case for case in (mnist, blobs, dense, memmap, sweeps, workers, simulate)}
+CASES = {case.__name__: case for case in (mnist, blobs, large_parts, dense, memmap, sweeps, workers, simulate)}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("case", choices=CASES)
     parser.add_argument("--n", type=int, default=100_000)
+    parser.add_argument("--size", type=int, default=16_000, help="points in a large part")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--workers", type=int, default=2)
     parser.add_argument("--sweeps", type=int, default=5)

@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from . import NOMAD, MultiLayerNOMAD
+from ._numerics.dask_blocks import is_dask
+from ._numerics.row_blocks import block_rows
 
 if TYPE_CHECKING:
     from anndata import AnnData
@@ -31,6 +33,10 @@ def nomad(
     **parameters: Any,
 ) -> AnnData | None:
     """Separate and unroll the manifolds among the cells of an `AnnData`.
+
+    Where the data are a Dask array, or the ``X`` of a file that is read as needed (``backed="r"``), they are never in
+    memory as a whole: see ``docs/scaling.md``. Set are then manifolds, embedding, parameters and the lower bound, and
+    nothing that rests on ``Q``.
 
     Parameters
     ----------
@@ -81,12 +87,14 @@ def nomad(
     cells = _representation(adata, use_rep, n_pcs)
     model = NOMAD(K, **{**parameters, "affinity": "sparse"}).fit(cells)
     proof = model.certificate_
-    found = {
-        "certificate": {"lower": proof.lower, "upper": proof.upper, "gap": proof.gap, "grade": proof.grade},
-        "status": model.solution_.status.name,
-        "is_closed": model.is_closed_,
-    }
-    _write(adata, key_added, model, model.affinity_, {**_asked(model, use_rep, n_pcs, K=model.K_), **found})
+    certificate = {"lower": proof.lower, "upper": proof.upper, "gap": proof.gap, "grade": proof.grade}
+    found = {**_asked(model, use_rep, n_pcs, K=model.K_), "certificate": certificate}
+    if is_dask(cells):
+        _write_cells(adata, key_added, model)
+        adata.uns[key_added] = found
+        return adata if copy else None
+    found |= {"status": model.solution_.status.name, "is_closed": model.is_closed_}
+    _write(adata, key_added, model, model.affinity_, found)
     return adata if copy else None
 
 
@@ -179,14 +187,28 @@ def _representation(adata: AnnData, use_rep: str | None, n_pcs: int | None) -> N
 
 def _named(adata: AnnData, use_rep: str | None) -> NDArray[np.float64] | csr_matrix:
     if use_rep is None or use_rep == "X":
-        return adata.X
+        return _in_chunks(adata.X) if adata.isbacked else adata.X
     if use_rep not in adata.obsm:
         known = ", ".join(map(repr, adata.obsm.keys())) or "none"
         raise ValueError(
             f'use_rep must be "X" or a key of adata.obsm ({known}), got {use_rep!r}. '
             'Compute it first (scanpy.pp.pca makes "X_pca"), or pass use_rep="X".'
         )
-    return np.asarray(adata.obsm[use_rep])
+    table = adata.obsm[use_rep]
+    return table if is_dask(table) else np.asarray(table)
+
+
+def _in_chunks(table: Any) -> Any:
+    """The table of a file as a Dask array of its rows, read when they are needed."""
+    if not hasattr(table, "chunks"):  # compressed by rows or columns
+        raise TypeError(
+            f"X of a file that is read as needed must be dense, got {type(table).__name__}. Compute X_pca, which is."
+        )
+    try:
+        import dask.array as da
+    except ImportError as error:
+        raise ImportError("a file that is read as needed needs dask: pip install 'sknomad[distributed]'.") from error
+    return da.from_array(table, chunks=(block_rows(table.shape[1]), table.shape[1]))
 
 
 def _categories(labels: NDArray[np.int64]) -> Categorical:
@@ -196,6 +218,15 @@ def _categories(labels: NDArray[np.int64]) -> Categorical:
     names, codes = np.unique(labels, return_inverse=True)
     # Plain Python strings: not every version of anndata writes pandas' own string type.
     return pd.Categorical.from_codes(codes, categories=pd.Index([str(name) for name in names], dtype=object))
+
+
+def _write_cells(adata: AnnData, key: str, model: NOMAD) -> None:
+    """Put there what a model of a Dask collection has, in memory as all that has a row for each cell must be."""
+    from dask import compute
+
+    labels, embedding = compute(model.labels_, model.embedding_)
+    adata.obsm[f"X_{key}"] = embedding
+    adata.obs[key] = _categories(labels)
 
 
 def _write(

@@ -10,6 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.decomposition import PCA
 
 from sknomad import NOMAD, MultiLayerNOMAD, sc
+from sknomad.datasets import two_rings
 
 anndata = pytest.importorskip("anndata")
 
@@ -131,3 +132,39 @@ def test_scanpy_draws_it(annotated, tmp_path):
         assert np.allclose(np.sort(offsets[:, 0]), np.sort(annotated.obsm["X_nomad"][:, 0]))
     axes[0].figure.savefig(tmp_path / "digits.png")
     assert (tmp_path / "digits.png").stat().st_size > 10_000
+
+
+def rings_in_chunks():
+    da = pytest.importorskip("dask.array")
+    X, truth = two_rings(300)
+    adata = anndata.AnnData(np.zeros((300, 1), dtype=np.float32), obsm={"X_pca": da.from_array(X, chunks=(100, 2))})
+    adata.obs_names = pd.Index([f"cell{i}" for i in range(300)], dtype=object)
+    adata.var_names = pd.Index(["gene"], dtype=object)
+    return adata, truth
+
+
+def test_cells_in_chunks_stay_there(tmp_path):
+    adata, truth = rings_in_chunks()
+    sc.nomad(adata, K=12)
+    assert type(adata.obsm["X_pca"]).__module__.startswith("dask")
+    assert len(set(zip(truth, adata.obs["nomad"], strict=True))) == 2
+    assert adata.obsm["X_nomad"].shape == (300, 2)
+    assert adata.uns["nomad"]["certificate"]["lower"] > 0
+    assert "X_nomad_map" not in adata.obsm
+    adata.write_h5ad(tmp_path / "rings.h5ad")
+    assert anndata.read_h5ad(tmp_path / "rings.h5ad").obs["nomad"].tolist() == adata.obs["nomad"].tolist()
+
+
+def test_a_file_is_read_as_needed(tmp_path):
+    pytest.importorskip("dask")
+    adata = digits(120)
+    adata.write_h5ad(tmp_path / "dense.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "dense.h5ad", backed="r")
+    sc.nomad(backed, K=6, use_rep="X", n_pcs=10)
+    assert backed.isbacked
+    assert backed.obs["nomad"].notna().all()
+    adata.X = sp.csr_matrix(adata.X)
+    adata.write_h5ad(tmp_path / "sparse.h5ad")
+    backed = anndata.read_h5ad(tmp_path / "sparse.h5ad", backed="r")
+    with pytest.raises(TypeError, match="must be dense, got _CSRDataset"):
+        sc.nomad(backed, K=6, use_rep="X")

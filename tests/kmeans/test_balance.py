@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from divided_data import clustered
-from sknomad._kmeans.balance import balanced_parts, deal, exchange, lens_of, tree_order
+from sknomad._kmeans.balance import ROUNDS, balanced_parts, deal, exchange, lens_of, tree_order
 from sknomad._kmeans.division import divide, join, shard_numbers, sketch_of
 from sknomad._numerics.row_blocks import RowBlocks
 from sknomad._solving.streaming import stream_soft
@@ -49,7 +49,7 @@ def test_no_exchange_is_for_the_worse(setting):
 
     before = of(table)
     points = np.sort(table, axis=1)
-    exchange(table, sketch, lens, np.random.default_rng(3))
+    exchange(table, sketch, lens, np.random.default_rng(3), 0.0)
     assert of(table) <= before * (1 + 1e-4)
     assert np.array_equal(np.sort(table, axis=1), points)  # rows keep their points
 
@@ -80,3 +80,19 @@ def test_order_of_a_tree_keeps_neighbours_together():
     order = Z[tree_order(Z, 4, np.random.default_rng(1)), 0]
     assert np.ptp(order.reshape(16, 4), axis=1).tolist() == [3.0] * 16
     assert sorted(tree_order(np.ones((9, 2)), 2, np.random.default_rng(0))) == list(range(9))  # equal points
+
+
+def test_exchanges_end_where_nothing_is_left_to_gain(setting):
+    _, labels, _, lens, sketch = setting
+    rounds = []
+
+    class Counting(np.random.Generator):
+        def permutation(self, x):
+            rounds.append(x)
+            return super().permutation(x)
+
+    table = deal(sketch.Z, labels, 8, np.random.default_rng(2))
+    exchange(table.copy(), sketch, lens, Counting(np.random.PCG64(0)), np.inf)
+    assert not rounds
+    exchange(table.copy(), sketch, lens, Counting(np.random.PCG64(0)), 0.0)
+    assert rounds.count(8) == ROUNDS

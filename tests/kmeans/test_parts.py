@@ -21,6 +21,7 @@ from sknomad import (
     kmeans_objective,
     load,
     solve,
+    verify_certificate,
 )
 from sknomad._kmeans.division import automatic_count
 from sknomad._kmeans.part_proof import in_units, joint_bound, members, sum_down
@@ -142,11 +143,22 @@ def test_progress_tells_bound_parts_and_an_estimate():
     assert stopped.parts.done == 2
 
 
-def test_no_time_proves_nothing_and_says_so():
-    X, labels = clustered(200, 3, 3, seed=6)
-    proof = certify_kmeans(X, labels, parts=3, max_seconds=0)
-    assert (proof.lower_bound, proof.status) == (0.0, Status.MAX_SECONDS)
+def test_no_time_leaves_the_bound_of_principal_components(tmp_path):
+    X, labels = clustered(200, 6, 3, seed=6)
+    proof = certify_kmeans(X, labels, parts=3, max_seconds=0, checkpoint=tmp_path / "parts")
+    assert (proof.status, proof.parts.done, proof.parts.n_rough) == (Status.MAX_SECONDS, 0, 3)
     assert proof.inertia == pytest.approx(kmeans_objective(X, labels))
+    by_hand = 0.0
+    for part in range(3):
+        rows = X[proof.parts.numbers == part]
+        spread = np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False) ** 2
+        by_hand += spread[2:].sum()
+    assert by_hand * (1 - 1e-9) <= proof.lower_bound <= by_hand
+    proof.save(tmp_path / "proof")
+    assert verify_certificate(tmp_path / "proof", X).holds
+    complete = certify_kmeans(X, labels, parts=3, checkpoint=tmp_path / "parts")
+    assert complete.parts.done == 3
+    assert complete.lower_bound > proof.lower_bound
 
 
 def test_interruption_keeps_what_is_proven():

@@ -11,7 +11,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 from landmark_cases import points
 from sknomad import Gram, KMeansSDP, Status, solve, solve_by_landmarks
-from sknomad._scale import landmark_choice, landmark_lower, landmark_rows
+from sknomad._landmark import choice, rows
+from sknomad._scale import landmark_lower
 from sknomad.datasets import double_swiss_roll
 
 
@@ -62,7 +63,7 @@ def test_the_multiplier_is_nonnegative_and_between_landmarks():
 
 
 def test_blocks_memory_maps_and_arrays_are_the_same_rows(tmp_path, monkeypatch):
-    monkeypatch.setattr(landmark_rows, "BLOCK_ROWS", 256)
+    monkeypatch.setattr(rows, "BLOCK_ROWS", 256)
     X = double_swiss_roll(1000, random_state=3)[0].astype(np.float32)
     np.save(tmp_path / "rows.npy", X)
     mapped = np.load(tmp_path / "rows.npy", mmap_mode="r")
@@ -188,9 +189,9 @@ def test_matrices_may_be_on_a_gpu(grade):
 
 
 def test_memory_beside_the_data_does_not_grow_with_the_rows(monkeypatch):
-    monkeypatch.setattr(landmark_rows, "BLOCK_ROWS", 250)
-    monkeypatch.setattr(landmark_choice, "SMALLEST_SAMPLE", 300)
-    monkeypatch.setattr(landmark_choice, "SAMPLE_PER_LANDMARK", 10)
+    monkeypatch.setattr(rows, "BLOCK_ROWS", 250)
+    monkeypatch.setattr(choice, "SMALLEST_SAMPLE", 300)
+    monkeypatch.setattr(choice, "SAMPLE_PER_LANDMARK", 10)
     monkeypatch.setattr(landmark_lower, "SMALLEST_SAMPLE", 300)
     peaks = []
     for n in (1000, 2000, 8000):  # the first pays for imports

@@ -26,7 +26,7 @@ from sknomad import (
 from sknomad._certificate.cuts import Multipliers, clustering_upper_bound
 from sknomad._kmeans.certificate_file import write_kmeans_certificate
 from sknomad._kmeans.inertia import inertia_bound
-from sknomad._solving.certificate_file import pack, unpack
+from sknomad._solving.triangles import pack, unpack
 
 LINE = b"sknomad-certificate-1\n"
 

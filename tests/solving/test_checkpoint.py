@@ -150,7 +150,7 @@ def test_a_million_dense_points_are_refused_before_anything_is_allocated():
 
 def test_no_field_of_a_run_is_lost():
     settings = {"problem", "tol", "keeps_multiplier", "multiplier", "started"}
-    proven_again, as_columns = {"lower", "upper", "grade"}, {"rows"}
+    proven_again, as_columns = {"lower", "upper", "grade", "landmarks", "left_out"}, {"rows"}
     fields = {field.name for field in dataclasses.fields(Run)} - settings - proven_again - as_columns
     kept = {field.name for field in dataclasses.fields(RunRecord)}
     assert fields | {"judge", "trace", "upper_was_known"} == kept

@@ -26,6 +26,7 @@ from .._points.point import Point
 from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
 from .._program.inputs import METRICS, check_library, read_table
+from .missing_matrix import SaysWhyQIsMissing
 
 if TYPE_CHECKING:
     from sklearn.utils import Tags
@@ -175,7 +176,7 @@ class PlacesNewPoints(TransformerMixin):
         return self._extension.place(table)
 
 
-class FittedManifolds(PlacesNewPoints):
+class FittedManifolds(SaysWhyQIsMissing, PlacesNewPoints):
     """Questions to a model that has found manifolds; `fit` sets what is named here, all results come from it."""
 
     n_manifolds_: int

@@ -17,6 +17,7 @@ from .._numerics.validation import check_choice, check_finite, check_integer, ch
 from .._program.float_range import LARGEST_SIZE, SMALLEST_SIZE
 from .._scale.online_cells import Stream
 from .._scale.online_window import certify_window
+from ..solvers._soft_stream import assignments
 from .parameters import check_online_parameters
 
 # Rows held before the first step: so many per unit of K, and never fewer than the second.
@@ -163,7 +164,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         array of shape (n_points,)
         """
         stream, rows = self._read_fitted(X)
-        return self._labels(stream.cells.assign(rows))
+        return self._labels(assignments(rows, stream.cells))
 
     def transform(self, X: Data) -> Array:
         """Coordinates of points on the manifolds that `predict` names, each with its own coordinate system.
@@ -179,7 +180,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
             number of points.
         """
         stream, rows = self._read_fitted(X)
-        V, coordinates = stream.cells.assign(rows), stream.coordinates(self.cell_labels_, self.n_components)
+        V, coordinates = assignments(rows, stream.cells), stream.coordinates(self.cell_labels_, self.n_components)
         return (V * (self.cell_labels_ == self._labels(V)[:, None])) @ coordinates
 
     def assign(self, X: Data) -> Array:
@@ -195,7 +196,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
             Nonnegative rows of sum one.
         """
         stream, rows = self._read_fitted(X)
-        return stream.cells.assign(rows)
+        return assignments(rows, stream.cells)
 
     def certify(self, X: Data, *, tol: float = 1e-2, max_iter: int = 500, grade: str = "eigen") -> Certificate:
         """Bounds on the optimum of the program for a window of points, the lower one from this model's assignments.
@@ -286,7 +287,7 @@ class OnlineNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixin, C
         """The attributes that say what the cells are."""
         assert self._stream is not None
         stream = self._stream
-        self.cells_ = stream.cells.centroids + self._origin
+        self.cells_ = stream.cells.centroids.T + self._origin
         self.cell_sizes_ = stream.cells.sizes / stream.cells.sizes.sum()
         self.cell_labels_ = stream.manifolds(self.threshold)
         self.n_manifolds_ = int(self.cell_labels_.max()) + 1

@@ -21,8 +21,12 @@ import numpy as np
 from .._numerics.arrays import Array
 from ..solvers._soft_stream import Cells
 
-# Rounds of exchanges; each halves what is unequal at first.
+# Rounds of exchanges, at most; each halves what is unequal at first.
 ROUNDS = 12
+# Pairs of points that are looked at together, for speed alone.
+PAIRS_TOGETHER = 256
+# Rounds end where the loss is about this share of the inertia: random parts of s points lose some 2 K/s of it.
+NEGLIGIBLE, RANDOM_LOSS = 1e-5, 2.0
 # Numbers per point that exchanges look at, at most: coordinates beyond are left out, those of least variance.
 MOST_FEATURES = 2400
 FEWEST_COORDINATES = 4
@@ -85,7 +89,8 @@ def balanced_parts(sketch: Sketch, labels: Array, lens: Lens, count: int, genera
     array of shape (n,), int32
     """
     table = deal(sketch.Z, labels, count, generator)
-    exchange(table, sketch, lens, generator)
+    share = NEGLIGIBLE * len(table) / (RANDOM_LOSS * len(np.unique(labels)))
+    exchange(table, sketch, lens, generator, share)
     numbers = np.empty(len(labels), dtype=np.int32)
     is_point = table >= 0
     numbers[table[is_point]] = np.broadcast_to(np.arange(count, dtype=np.int32), table.shape)[is_point]
@@ -131,34 +136,51 @@ def _leading_direction(rows: Array, generator: np.random.Generator) -> Array:
     return direction
 
 
-def exchange(table: Array, sketch: Sketch, lens: Lens, generator: np.random.Generator) -> None:
+def exchange(table: Array, sketch: Sketch, lens: Lens, generator: np.random.Generator, share: float) -> None:
     """Exchange points within rows of `table`, in place, where that makes sums over columns more equal.
 
     In each round columns are paired. For two of them with the difference ``f`` of their sums, exchanging two points
     whose features differ by ``g`` leaves ``f - 2 g``: it pays where ``f.g > |g|^2``. All pairs go through the rows
-    together, so a round costs one pass over the points.
+    together, so a round costs one pass over the points. Rounds end when columns are as unequal as `share` of what
+    they would be at random.
     """
     count = table.shape[1]
-    sums = _column_sums(table, sketch, lens)
-    for _ in range(ROUNDS if count > 1 else 0):
+    sums, squares = _column_sums(table, sketch, lens)
+    for _ in range(ROUNDS):
+        if float(np.sum((sums - sums.mean(axis=0)) ** 2)) <= share * squares:
+            break
         columns = generator.permutation(count)
         left, right = columns[: count // 2], columns[count // 2 : 2 * (count // 2)]
         difference = sums[left] - sums[right]
-        for row in generator.permutation(len(table)):
-            ours, theirs = table[row, left], table[row, right]
-            steps = lens.features(sketch, ours) - lens.features(sketch, theirs)
-            pays = np.sum(steps * difference, axis=1) > np.sum(steps * steps, axis=1)
-            pays &= (ours >= 0) & (theirs >= 0)
-            difference[pays] -= 2 * steps[pays]
-            table[row, left] = np.where(pays, theirs, ours)
-            table[row, right] = np.where(pays, ours, theirs)
+        rows = generator.permutation(len(table))
+        for some in np.array_split(rows, -(-len(rows) * len(left) // PAIRS_TOGETHER)):
+            _exchange_rows(table, some, (left, right), difference, sketch, lens)
         total = sums[left] + sums[right]
         sums[left], sums[right] = (total + difference) / 2, (total - difference) / 2
 
 
-def _column_sums(table: Array, sketch: Sketch, lens: Lens) -> Array:
-    sums = np.zeros((table.shape[1], len(lens.of_size) * (len(lens.centroids) + 2)))
+def _exchange_rows(
+    table: Array, rows: Array, columns: tuple[Array, Array], difference: Array, sketch: Sketch, lens: Lens
+) -> None:
+    """Exchange points in some rows, one row after the other, and keep `difference` up to date."""
+    left, right = (np.ix_(rows, side) for side in columns)
+    ours, theirs = table[left], table[right]
+    steps = lens.features(sketch, ours.ravel()) - lens.features(sketch, theirs.ravel())
+    steps = steps.reshape(*ours.shape, -1).astype(np.float64)
+    squares = np.where((ours >= 0) & (theirs >= 0), np.einsum("rpf,rpf->rp", steps, steps), np.inf)
+    pays = np.zeros(ours.shape, dtype=bool)
+    for row, step in enumerate(steps):
+        pays[row] = np.einsum("pf,pf->p", step, difference) > squares[row]
+        difference[pays[row]] -= 2 * step[pays[row]]
+    table[left], table[right] = np.where(pays, theirs, ours), np.where(pays, ours, theirs)
+
+
+def _column_sums(table: Array, sketch: Sketch, lens: Lens) -> tuple[Array, float]:
+    """Sums of features over each column, and of their squares over all: what columns at random would differ by."""
+    sums, squares = np.zeros((table.shape[1], len(lens.of_size) * (len(lens.centroids) + 2))), 0.0
     for row in table:
         there = np.flatnonzero(row >= 0)
-        sums[there] += lens.features(sketch, row[there])
-    return sums
+        features = lens.features(sketch, row[there])
+        sums[there] += features
+        squares += float(np.sum(features * features))
+    return sums, squares

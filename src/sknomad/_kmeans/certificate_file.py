@@ -11,7 +11,8 @@ from .._certificate.cuts import Multipliers, check_cuts, clustering_upper_bound
 from .._files.archive import FormatError
 from .._numerics.arrays import Array
 from .._program.problem import KMeansSDP
-from .._solving.certificate_file import CLAIMS, Claim, Contents, pack, write_certificate
+from .._solving.certificate_file import CLAIMS, Claim, Contents, write_certificate
+from .._solving.triangles import pack
 from .inertia import kmeans_objective, least_inertia
 from .part_file import write_part_certificate
 from .part_proof import PartProofs

@@ -69,7 +69,8 @@ def certify_kmeans(
     max_iter : int, default=5000
         Most steps without cuts, and as many again with them; with `parts`, of each part.
     max_seconds : float, optional
-        Most seconds in all, to within one step of the solver. Parts get equal shares of them.
+        Most seconds in all, to within one step of the solver. Parts get equal shares of them; those that none are left
+        for count the bound of their principal components, which may take a tenth of the time more.
     callback : callable, optional
         Called after every step with a `Progress` whose bounds are those of the best inertia, or after every part with
         a `PartsProgress`; returning True stops.

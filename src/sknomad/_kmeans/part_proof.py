@@ -19,11 +19,13 @@ from .._certificate.upper import upper_bound
 from .._files.archive import FormatError
 from .._files.records import saved
 from .._numerics.arrays import Array, Table
-from .._numerics.validation import check_numbers
+from .._numerics.ieee import check_arithmetic
+from .._numerics.validation import check_integer, check_numbers
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
-from .._solving.certificate_file import pack, unpack
+from .._solving.triangles import pack, unpack
 from .inertia import least_inertia
+from .principal_bound import principal_bound
 
 # The largest number that float16 holds, as a power of two below it.
 HALF_EXPONENT = 15
@@ -62,6 +64,7 @@ class PartProofs:
     bounds: Array = field(repr=False)  # (parts,) least inertia of a clustering of the part; 0 where nothing is proven
     triangles: tuple[Array | None, ...] = field(repr=False)  # multipliers, see `Triangle`; None where none was kept
     scales: Array = field(repr=False)  # (parts,) units of the multipliers
+    n_rough: int = 0  # parts whose bound is that of principal components, for want of time
 
     def __post_init__(self) -> None:
         count = len(check_numbers(self.bounds, "bounds of parts", (None,), finite=True))
@@ -69,6 +72,7 @@ class PartProofs:
         if len(self.triangles) != count or bool(np.any(self.bounds < 0)):
             raise ValueError(f"parts must have a bound >= 0 and a multiplier or None each, got {len(self.triangles)}.")
         check_division(self.numbers, None, count)
+        check_integer(self.n_rough, "the number of rough bounds", 0)
 
     @property
     def count(self) -> int:
@@ -77,8 +81,8 @@ class PartProofs:
 
     @property
     def done(self) -> int:
-        """How many of them have a bound above 0."""
-        return int(np.count_nonzero(self.bounds))
+        """How many of them have a bound above 0 that time was taken for."""
+        return int(np.count_nonzero(self.bounds)) - self.n_rough
 
     def triangle(self, part: int) -> Triangle | None:
         """The multiplier of a part."""
@@ -163,10 +167,12 @@ def gram_of_part(rows: Table, weights: Array | None) -> Gram:
 
 
 def bound_of_part(gram: Gram, K: int, triangle: Triangle | None, grade: str) -> float:
-    """The least inertia, in the units of the data, that a multiplier proves of a part; 0 without one."""
+    """The least inertia, in the units of the data, that a multiplier proves; without one, principal components."""
     problem = KMeansSDP(gram, K)
     if triangle is None and not problem.is_trivial:
-        return 0.0
+        if grade == "verified":
+            check_arithmetic(np.empty(0))
+        return in_units(principal_bound(gram, K), gram.unit)
     try:
         N = None if triangle is None else triangle.unpacked(gram.n)
     except FormatError:

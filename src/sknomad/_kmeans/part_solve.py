@@ -46,6 +46,7 @@ class PartTask(NamedTuple):
     centres: Array  # (K, d) means of the clusters of all points
     is_whole: bool  # whether the multiplier is kept without a loss
     target: float = math.inf  # a bound to stop at
+    is_kept: bool = True  # whether the multiplier is kept at all
 
 
 class PartBound(NamedTuple):
@@ -55,22 +56,35 @@ class PartBound(NamedTuple):
     triangle: Triangle | None  # what it rests on
     seconds: float
     cost: float  # squared distances of the part's points to the centres of all points
+    is_rough: bool = False  # whether it is that of principal components alone, for want of time
 
 
 def solve_part(task: PartTask) -> PartBound:
     """Bound the inertia of every clustering of a part, from its soft assignments or its labels."""
     budget = Budget(task.seconds)
     cost = cost_of(task.rows, task.labels, task.weights, task.centres)
-    if task.rows.shape[0] <= task.K or budget.is_spent:
+    if task.rows.shape[0] <= task.K:
         return PartBound(0.0, None, budget.elapsed, cost)
     gram = gram_of_part(task.rows, task.weights)
+    if budget.is_spent:
+        return _rough(gram, task, budget, cost)
     bound, N = (_weighted if task.weights is not None else _plain)(task, gram, budget)
     triangle = None if N is None else pack_whole(N) if task.is_whole else pack_small(N)
-    if N is None or task.is_whole:
+    if triangle is None or task.is_whole:
         bound = in_units(max(bound, 0.0), gram.unit)
     else:
         bound = bound_of_part(gram, task.K, triangle, task.options.grade)
-    return PartBound(bound, triangle, budget.elapsed, cost)
+    found = PartBound(bound, triangle, budget.elapsed, cost)
+    if budget.left > 0:
+        return found
+    rough = _rough(gram, task, budget, cost)
+    return rough if rough.bound > bound else found
+
+
+def _rough(gram: Gram, task: PartTask, budget: Budget, cost: float) -> PartBound:
+    """What takes hardly any time."""
+    bound = bound_of_part(gram, task.K, None, task.options.grade)
+    return PartBound(bound, None, budget.elapsed, cost, is_rough=True)
 
 
 def cost_of(rows: Table, labels: Array, weights: Array | None, centres: Array) -> float:
@@ -85,18 +99,21 @@ def _plain(task: PartTask, gram: Gram, budget: Budget) -> tuple[float, Array | N
     if task.cells is not None and gram.n > SMALL_PART:
         start = _soft_start(task.rows, task.cells, gram.unit)
     # Where the multiplier loses digits at the end, only that end needs the stronger proof.
-    options = task.options if task.is_whole else replace(task.options, grade="eigen")
+    options = task.options if task.is_whole or not task.is_kept else replace(task.options, grade="eigen")
 
     def is_reached(progress: Progress) -> bool:
         return in_units(max(progress.lower, 0.0), gram.unit) >= task.target
 
     callback = is_reached if math.isfinite(task.target) else None
-    proof = prove(gram, task.labels, task.K, options, budget, start=start, callback=callback)[0]
+    proof = prove(
+        gram, task.labels, task.K, options, budget, start=start, callback=callback, keeps_multiplier=task.is_kept
+    )[0]
     if proof.multipliers is not None:
         return proof.lower_bound, proof.multipliers.N
-    if start is None or KMeansSDP(gram, task.K).is_trivial:
+    if start is None or KMeansSDP(gram, task.K).is_trivial or proof.lower_bound > 0:
         return proof.lower_bound, None
-    return _guessed(KMeansSDP(gram, task.K), start)
+    bound, N = _guessed(KMeansSDP(gram, task.K), start)
+    return bound, N if task.is_kept else None
 
 
 def _soft_start(rows: Table, cells: Cells, unit: float) -> Iterate:
@@ -119,7 +136,7 @@ def _guessed(problem: KMeansSDP, start: Iterate) -> tuple[float, Array]:
 def _weighted(task: PartTask, gram: Gram, budget: Budget) -> tuple[float, Array | None]:
     """The same for points with weights: no labels are needed for it."""
     problem = KMeansSDP(gram, task.K)
-    run = Run(problem, WEIGHTED_TOL, task.options.grade, keeps_multiplier=True)
+    run = Run(problem, WEIGHTED_TOL, task.options.grade, keeps_multiplier=task.is_kept)
     limits = Limits(task.options.max_iter, budget.left)
     run_solver(run, resolve(task.options.solver, problem, WEIGHTED_TOL), limits)
     N = None if run.multiplier is None else np.asarray(to_numpy(run.multiplier))

@@ -33,6 +33,8 @@ from .row_inertia import Clusters, clusters_of, digest_of
 KEPT_WHOLE, KEPT_SMALL = 2**26, 2**28
 # Passes over all data that prepare the parts, and the share of the time for them.
 SWEEPS, PREPARING_SHARE = 5, 0.25
+# After the time is over, parts that were not begun get a rough bound, as many as this share of it, and a second, allow.
+ROUGH_SHARE, ROUGH_SECONDS = 0.1, 1.0
 # Sends tasks somewhere and yields their numbers and results, in whatever order they end.
 Runner = Callable[[Iterator[tuple[int, PartTask]]], Iterator[tuple[int, PartBound]]]
 
@@ -171,10 +173,10 @@ class _Work:
                 self._enter(part, found, is_new=False)
 
     def _tasks(self, at_once: int) -> Iterator[tuple[int, PartTask]]:
-        """Parts that are left, each with a fair share of the time that is left when it is sent."""
+        """Parts that are left, each with a fair share of the time that is left when it is sent, perhaps none."""
         left = [part for part in range(len(self.members)) if part not in self.found]
         for sent, part in enumerate(left):
-            if self.asked_to_stop or self.budget.is_spent:
+            if self.asked_to_stop or self.budget.elapsed > (1 + ROUGH_SHARE) * self.budget.seconds + ROUGH_SECONDS:
                 return
             rounds = -(-(len(left) - sent) // at_once)
             yield part, self._task(part, self.budget.left / rounds)
@@ -184,7 +186,7 @@ class _Work:
         cells = None if self.cells is None or len(self.members) == 1 else self.cells.scaled(len(points) / self.blocks.n)
         return PartTask(
             self.rows[part], self.codes[points], weights, self.K, self.options, seconds, cells,
-            self.centres, self.is_whole,
+            self.centres, self.is_whole, is_kept=self.are_kept or self.folder is not None,
         )  # fmt: skip
 
     def _enter(self, part: int, found: PartBound, *, is_new: bool = True) -> None:
@@ -196,11 +198,12 @@ class _Work:
 
     def _progress(self) -> PartsProgress:
         bound = min(joint_bound([found.bound for found in self.found.values()], self.numbers), self.inertia)
-        cost = sum(found.cost for found in self.found.values())
-        estimate = min(max(0.0, 1 - bound / cost), 1.0) if cost > 0 else 0.0
+        solved = [found for found in self.found.values() if not found.is_rough]
+        cost, proven = sum(found.cost for found in solved), joint_bound([found.bound for found in solved], self.numbers)
+        estimate = min(max(0.0, 1 - proven / cost), 1.0) if cost > 0 else 0.0
         return PartsProgress(
-            len(self.found), self.budget.elapsed, bound, self.inertia, self.options.tol, self.K,
-            len(self.found), len(self.members), estimate,
+            len(solved), self.budget.elapsed, bound, self.inertia, self.options.tol, self.K,
+            len(solved), len(self.members), estimate,
         )  # fmt: skip
 
     def proofs(self) -> PartProofs:
@@ -213,4 +216,5 @@ class _Work:
             np.array([one.bound for one in found]),
             tuple(None if kept is None else kept.lower for kept in triangles),
             np.array([1.0 if kept is None else kept.scale for kept in triangles]),
+            sum(one.is_rough and one.bound > 0 for one in found),
         )

@@ -68,12 +68,14 @@ def prove(
     callback: Callback | None = None,
     start: Iterate | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
+    keeps_multiplier: bool = True,
 ) -> tuple[KMeansCertificate, Point, int]:
     """The certificate of a clustering into at most `K` groups, the ``Q`` behind it, and the steps taken.
 
     The tolerance of `options` is relative to the inertia; the time is that of `budget`. `improve` may find better
     labels in a ``Q`` with cuts; it returns the least inertia known. Without a `start`, and without a run that
-    `checkpoint` has kept, the labels themselves are one.
+    `checkpoint` has kept, the labels themselves are one. Without its multiplier a certificate has the bound alone, and
+    cuts cannot follow.
     """
     problem, inertia, tol = KMeansSDP(gram, K), kmeans_objective(gram, labels), options.tol
     least, explained = least_inertia(gram, K), abs(gram.trace - inertia)
@@ -83,7 +85,7 @@ def prove(
     is_kept = checkpoint is not None and os.path.exists(checkpoint)
     if start is None and not problem.is_trivial and not is_kept:
         start = lloyd_iterate(problem, labels, max_seconds=budget.share(START_SHARE).max_seconds)
-    run = Run(problem, tol_of_value, options.grade, iterate=start, keeps_multiplier=True)
+    run = Run(problem, tol_of_value, options.grade, iterate=start, keeps_multiplier=keeps_multiplier)
     limits = Limits(options.max_iter, budget.left)
 
     listener = InertiaListener(least, inertia, tol, callback)

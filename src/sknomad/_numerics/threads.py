@@ -23,7 +23,7 @@ def limited_threads(n_threads: object) -> AbstractContextManager[object]:
 
 
 def suitable_threads(n: int) -> AbstractContextManager[object]:
-    """A context for work on n x n arrays: one BLAS thread where more do not pay, and no limit elsewhere.
+    """A context for work on n x n arrays, or on rows of length n: one BLAS thread where more do not pay.
 
     Threads that wait for each other spin, so that many small products take ten times as long beside another process.
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 
-from .cells import TRACE_AIM, CellSums, cells_of_sample, rounding_of_value
-from .landmark_rows import CentredRows
+from .._landmark.rows import CentredRows
+from .._numerics.threads import suitable_threads
+from .._program.data_rows import Sums
+from ..solvers._soft_stream import Cells, value_of
+from .cells import TRACE_AIM, cells_of_sample, rounding_of_value, sums_after, with_trace, without_empty
 
 # Rows of the sample: so many, and so many for each of the K neighbourhoods.
 SMALLEST_SAMPLE, SAMPLE_PER_K = 10_000, 50
@@ -14,27 +17,29 @@ SMALLEST_SAMPLE, SAMPLE_PER_K = 10_000, 50
 IMPROVEMENT, PATIENCE = 5e-6, 2
 
 
-def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tuple[float, CellSums]:
+def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tuple[float, Cells]:
     """A proven lower bound on the optimum, and the cells whose assignments of all rows have that value."""
     sample = rows.sample(max(SMALLEST_SAMPLE, math.ceil(SAMPLE_PER_K * K)), seed)
-    cells = cells_of_sample(sample, K, seed).times(rows.n / len(sample))
+    cells = cells_of_sample(sample, K, seed).scaled(rows.n / len(sample))
     best, found, off, stalled = -math.inf, cells, 1.0, 0
     for _ in range(max_passes):
         # Rows of the sample tell the trace of all rows but for a factor, which hardly changes from pass to pass.
-        cells = cells.with_trace(K / off, sample)
-        further = cells.after(rows.blocks()).without_empty(0.0)
+        with suitable_threads(rows.d):
+            cells = with_trace(cells, K / off, sample)
+            sums = sums_after(cells, rows.blocks())
+        further = Cells.of(sums, cells.lam, cells.origin)
         off *= further.trace / (K * TRACE_AIM)
-        bound = _proven(rows, further, K)
+        bound = _proven(rows, sums, K)
         stalled = 0 if bound - best > IMPROVEMENT * abs(bound) else stalled + 1
         if bound > best:
             best, found = bound, cells
         if stalled >= PATIENCE:
             break
-        cells = further.without_empty()
+        cells = without_empty(further)
     return best, found
 
 
-def _proven(rows: CentredRows, sums: CellSums, K: float) -> float:
+def _proven(rows: CentredRows, sums: Sums, K: float) -> float:
     """The value of the feasible point that these are the sums of, less what its arithmetic can have lost."""
     error = rounding_of_value(len(sums.sizes), K, rows.squares, rows.depth)
-    return sums.feasible_value(rows.n, K, rows.squares) - error - rows.value_error
+    return value_of(sums, rows.n, K, rows.squares) - error - rows.centring.of_value

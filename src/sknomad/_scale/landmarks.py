@@ -13,14 +13,15 @@ from sklearn.exceptions import ConvergenceWarning
 
 from .._certificate.certificate import Certificate
 from .._certificate.upper import GRADES
+from .._landmark.rows import CentredRows, read_rows
 from .._numerics.arrays import Array, Device
 from .._numerics.ieee import check_arithmetic
 from .._numerics.validation import check_choice, check_integer, check_K, check_real
 from .._program.centring import Frame
+from .._solving.landmark_steps import Goal
 from .._solving.solution import Status
-from .cells import CellSums
-from .landmark_rows import CentredRows, read_rows
-from .landmark_search import Goal, Search
+from ..solvers._soft_stream import Cells, assignments
+from .landmark_search import search
 
 # Landmarks that leave out more than this share of the data cannot pay.
 LARGEST_RESIDUAL = 3e-3
@@ -47,7 +48,7 @@ class LandmarkSolution:
     residual: float  # share of the data, |X - Phi C|^2 / |X|^2, that barycentric weights on the landmarks leave out
     landmarks: Array  # (m, d), in the units of X
     multiplier: Array  # (m, m), M >= 0 of N = Phi M Phi', which the upper bound rests on
-    cells: CellSums  # what soft assignments, and with them the lower bound, follow from
+    cells: Cells  # what soft assignments, and with them the lower bound, follow from
     frame: Frame  # how rows of X become the centred ones of the cells
     n_iter: int  # steps of ADMM
     seconds: float  # wall-clock time
@@ -69,7 +70,8 @@ class LandmarkSolution:
         array of shape (n, r)
             Nonnegative rows of sum one; ``Q`` is about ``V diag(V'1)^-1 V'``.
         """
-        return self.cells.assign(np.asarray(self.frame.place(read_rows(X, self.landmarks.shape[1]))))
+        rows = self.frame.place(read_rows(X, self.landmarks.shape[1]))
+        return assignments(np.asarray(rows), self.cells)
 
     def __repr__(self) -> str:
         return f"LandmarkSolution({self.status.name}: {self.certificate}, {len(self.landmarks)} landmarks)"
@@ -119,7 +121,8 @@ def solve_by_landmarks(
     Returns
     -------
     LandmarkSolution
-        Where the gap is not reached, with a `ConvergenceWarning` that says what keeps it open.
+        Where the gap is not reached, with a `ConvergenceWarning` that says what keeps it open. After Ctrl-C during
+        steps of ADMM, with the best bounds so far.
 
     Examples
     --------
@@ -135,8 +138,7 @@ def solve_by_landmarks(
     if grade == "verified":
         check_arithmetic(np.empty(0))  # lower bounds are of that grade too
     deadline = math.inf if max_seconds is None else began + max_seconds
-    search = Search(rows, K, Goal(grade, tol, max_iter, deadline), random_state)
-    answer = search.run(n_landmarks, device)
+    answer = search(rows, K, Goal(grade, tol, max_iter, deadline), random_state, n_landmarks, device)
     solution = LandmarkSolution(
         n=rows.n,
         K=K,
@@ -168,7 +170,7 @@ def _check_arguments(
 
 
 def _warn_unless_certified(solution: LandmarkSolution, tol: float) -> None:
-    if solution.is_certified:
+    if solution.status in (Status.CERTIFIED, Status.INTERRUPTED):
         return
     proof, m = solution.certificate, len(solution.landmarks)
     if solution.residual > LARGEST_RESIDUAL:

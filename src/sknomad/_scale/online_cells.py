@@ -1,10 +1,10 @@
 """Soft assignments of a stream: running averages in the place of sums over all points.
 
-A step reads one mini-batch: its rows are assigned to the cells as they are, and the averages of what cells need (see
-`cells`) move a little towards those of the batch: by ``(t + 2)^-decay`` for 256 rows, of which ``t`` times as many came
-before, and accordingly for more or fewer. With an exponent between 1/2 and 1 this is stochastic approximation, as in
-online EM (Cappé and Moulines, 2009), and its fixed points are those of the sweeps over all points. The multiplier of
-the trace follows the trace of the batches, at the same pace.
+A step reads one mini-batch: its rows are assigned to the cells as they are, and the averages of what cells are made of
+(see `solvers._soft_stream`) move a little towards those of the batch: by ``(t + 2)^-decay`` for 256 rows, of which
+``t`` times as many came before, and accordingly for more or fewer. With an exponent between 1/2 and 1 this is
+stochastic approximation, as in online EM (Cappé and Moulines, 2009), and its fixed points are those of the sweeps over
+all points. The multiplier of the trace follows the trace of the batches, at the same pace.
 """
 
 from __future__ import annotations
@@ -18,7 +18,9 @@ from scipy.sparse.csgraph import connected_components
 from .._files.records import saved
 from .._numerics.arrays import Array
 from .._numerics.validation import check_integer, check_numbers
-from .cells import SMALLEST_SHARE, CellSums, cells_of_sample
+from .._program.data_rows import Sums
+from ..solvers._soft_stream import Cells, assignments, sums_of
+from .cells import SMALLEST_SHARE, cells_of_sample
 
 # The trace of batches is held this much below K: what is missing is mended at next to no cost, what is too much is not.
 TRACE_AIM = 0.998
@@ -32,7 +34,7 @@ FIRST_STEP, ROWS_OF_A_STEP = 2, 256
 class Stream:
     """Cells of a stream so far: averages over points, not sums."""
 
-    cells: CellSums  # sums per point: sizes add up to one
+    cells: Cells  # sums per point: sizes add up to one
     overlaps: Array  # (r, r), the average of v_j v_k
     n_first: int  # rows that it began with
     n_seen: int  # rows, those included
@@ -45,8 +47,8 @@ class Stream:
     @classmethod
     def begin(cls, rows: Array, K: float, seed: int) -> Stream:
         """The cells of the first rows, from the solver for points in memory."""
-        cells = cells_of_sample(rows, K, seed, max_growth=0).times(1 / len(rows))
-        V = cells.assign(rows)
+        cells = cells_of_sample(rows, K, seed, max_growth=0).scaled(1 / len(rows))
+        V = assignments(rows, cells)
         return cls(cells, V.T @ V / len(rows), len(rows), len(rows))
 
     def after(self, rows: Array, K: float, decay: float) -> Stream:
@@ -54,19 +56,15 @@ class Stream:
         old, count = self.cells, len(rows)
         steps = (self.n_seen - self.n_first) / ROWS_OF_A_STEP
         size = 1 - (1 - (steps + FIRST_STEP) ** -decay) ** (count / ROWS_OF_A_STEP)
-        V = old.assign(rows)
+        V = assignments(rows, old)
 
         def moved(average: Array, total: Array) -> Array:
             return average + size * (total / count - average)
 
         # With the sizes of before, which hardly move, this has no bias however small the batch is.
         trace = float(np.sum(np.sum(V * V, axis=0) / old.sizes)) / count
-        cells = CellSums(
-            moved(old.products, rows.T @ V),
-            moved(old.sizes, V.sum(axis=0)),
-            moved(old.squares, np.sum(V * V, axis=0)),
-            old.lam * (trace / (K * TRACE_AIM)) ** size,
-        )
+        sums = Sums(*(moved(*pair) for pair in zip(old.sums, sums_of(rows, V), strict=True)))
+        cells = Cells.of(sums, old.lam * (trace / (K * TRACE_AIM)) ** size, old.origin)
         overlaps = moved(self.overlaps, V.T @ V)
         return Stream(cells, overlaps, self.n_first, self.n_seen + count)._without_empty_cells()
 
@@ -74,7 +72,7 @@ class Stream:
         kept = np.flatnonzero(self.cells.sizes > SMALLEST_SHARE * self.cells.sizes.mean())
         if len(kept) == len(self.cells.sizes):
             return self
-        return replace(self, cells=self.cells.without_empty(), overlaps=self.overlaps[np.ix_(kept, kept)])
+        return replace(self, cells=self.cells.only(kept), overlaps=self.overlaps[np.ix_(kept, kept)])
 
     @property
     def similarities(self) -> Array:

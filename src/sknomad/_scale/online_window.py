@@ -15,18 +15,19 @@ from .._solving.loop import Limits
 from .._solving.run_state import Run
 from .._solving.solve import run_solver
 from ..solvers import ADMM
+from ..solvers._soft_stream import Cells, assignments
 from ..solvers._soft_updates import SoftState
-from .cells import CellSums
+from .cells import with_trace
 
 
-def certify_window(cells: CellSums, rows: Array, K: float, *, tol: float, max_iter: int, grade: str) -> Certificate:
+def certify_window(cells: Cells, rows: Array, K: float, *, tol: float, max_iter: int, grade: str) -> Certificate:
     """Bounds on the optimum for some rows, in the frame of cells whose sizes add up to one.
 
     The multiplier of the trace is set to what these rows ask for: it is one number, and any is as feasible.
     """
     problem = KMeansSDP(Gram.from_data(rows), K)
-    cells = cells.times(len(rows)).with_trace(problem.K, rows)
-    point = SoftPoint(cells.assign(rows)).as_soft()
+    cells = with_trace(cells.scaled(len(rows)), problem.K, rows)
+    point = SoftPoint(assignments(rows, cells)).as_soft()
     run = Run(problem, tol, grade, iterate=Iterate(point, state=SoftState(cells.lam)))
     run_solver(run, ADMM(), Limits(max_iter, math.inf))
     mixed = make_feasible(problem, point, steps=0)

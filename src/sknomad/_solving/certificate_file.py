@@ -20,6 +20,7 @@ from .._certificate.lower import feasible_value, make_feasible
 from .._certificate.upper import GRADES, nonnegative_part, upper_bound
 from .._files.archive import Archive, FormatError, Header, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder
+from .._landmark.multiplier import LandmarkMultiplier
 from .._numerics.arrays import UNIT_ROUNDOFF, Array, Data, frobenius, to_numpy
 from .._numerics.validation import check_choice, check_table
 from .._points.point import Point
@@ -30,6 +31,7 @@ from .._program.problem import KMeansSDP
 from .._version import __version__
 from .checkpoint import fingerprint
 from .solution import Solution
+from .triangles import pack, unpack
 
 CERTIFICATE = Kind("certificate", 1, "Pass a file that certificate.save(path) wrote.")
 
@@ -98,14 +100,16 @@ def write_solution_certificate(path: str | os.PathLike[str], solution: Solution)
     if problem.gram.roots is not None:
         arrays["roots"] = problem.gram.roots
     point = encoder.encode(solution.point.unmixed, "the point")
+    landmarks = encoder.encode(solution.landmarks, "the landmarks")
     header = {
         "claim": "nomad",
         "K": problem.K,
         "n": problem.n,
         "grade": grade,
         "data": fingerprint(problem),
-        "claimed": _solution_bounds(problem, solution.point.unmixed, N, grade),
+        "claimed": _solution_bounds(problem, solution.point.unmixed, N, solution.landmarks, grade),
         "point": point,
+        "landmarks": landmarks,
     }
     write_certificate(path, header, arrays | encoder.arrays)
 
@@ -249,15 +253,23 @@ def _number(value: object, unknown: float) -> float:
     return float(value)
 
 
-def _solution_bounds(problem: KMeansSDP, point: Point, N: Array | None, grade: str) -> dict[str, float]:
+def _solution_bounds(
+    problem: KMeansSDP, point: Point, N: Array | None, landmarks: LandmarkMultiplier | None, grade: str
+) -> dict[str, float]:
     feasible = make_feasible(problem, point, steps=0)
     lower = -math.inf if feasible is None else feasible_value(problem, feasible)
-    return {"lower": lower, "upper": upper_bound(problem, N, grade=grade)}
+    upper = upper_bound(problem, N, grade=grade)
+    if landmarks is not None:
+        upper = min(upper, landmarks.upper_bound(problem, grade))
+    return {"lower": lower, "upper": upper}
 
 
 def _prove_bounds(problem: KMeansSDP, contents: Contents, grade: str) -> dict[str, float]:
-    point = Decoder(contents.arrays).decode(contents.header["point"])
-    return _solution_bounds(problem, point, contents.N, grade)
+    decoder = Decoder(contents.arrays)
+    point, landmarks = (decoder.decode(contents.header.get(name)) for name in ("point", "landmarks"))
+    if not isinstance(landmarks, LandmarkMultiplier | None):
+        raise FormatError(f"landmarks must be a multiplier between landmarks, got {type(landmarks).__name__}.")
+    return _solution_bounds(problem, point, contents.N, landmarks, grade)
 
 
 CLAIMS["nomad"] = Claim("upper", "lower", {"lower": -math.inf, "upper": math.inf}, _prove_bounds)
@@ -271,27 +283,3 @@ def rounding(problem: KMeansSDP, N: Array | None) -> float:
         size += problem.K * frobenius(positive) + float(positive.sum()) / n
     # However large a multiplier is, it must not excuse a difference that anybody would see.
     return min(ROUNDING * n * UNIT_ROUNDOFF * size, 1e-9 * (abs(gram.trace) + gram.norm))
-
-
-def pack(N: Array) -> Array:
-    """The lower triangle of the symmetric nonnegative part of ``N``, row by row, in float32 where that loses nothing.
-
-    Examples
-    --------
-    >>> pack(np.array([[0.0, 2.0], [2.0, 1.0]])).tolist()
-    [0.0, 2.0, 1.0]
-    """
-    N = np.asarray(N, dtype=np.float64)
-    lower = np.maximum(N / 2 + N.T / 2, 0)[np.tril_indices(len(N))]
-    with np.errstate(over="ignore"):
-        single = lower.astype(np.float32)
-    return single if np.array_equal(single, lower) else lower
-
-
-def unpack(lower: Array, n: int) -> Array:
-    """The symmetric matrix of `pack`."""
-    if lower.shape != (n * (n + 1) // 2,) or lower.dtype.kind != "f":
-        raise FormatError(f"N must be the lower triangle for n={n}, got shape {lower.shape} of {lower.dtype}.")
-    N = np.zeros((n, n))
-    N[np.tril_indices(n)] = lower
-    return np.maximum(N, N.T)

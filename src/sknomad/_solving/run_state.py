@@ -12,6 +12,7 @@ import numpy as np
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._certificate.lower import feasible_value
+from .._landmark.multiplier import LandmarkMultiplier
 from .._numerics.arrays import Array, namespace
 from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
@@ -57,6 +58,8 @@ class Run:
     rows: list[dict[str, float]] = field(default_factory=list)  # history, one row per look
     keeps_multiplier: bool = False  # whether `multiplier` is kept, another n x n array
     multiplier: Array | None = None  # that of `upper`
+    landmarks: LandmarkMultiplier | None = None  # that of `upper`, where no dense one fits
+    left_out: float = math.nan  # share of the data that landmarks leave out, where they were tried
     started: float = field(default_factory=lambda: time.perf_counter(), init=False)
 
     @property
@@ -117,6 +120,7 @@ class Run:
             trace=columns_of(self.rows),
             n_iter=self.iteration,
             seconds=self.seconds,
+            landmarks=self.landmarks,
         )
 
 

@@ -11,6 +11,7 @@ from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
 from .._certificate.upper import state_of
 from .._files.records import saved
+from .._landmark.multiplier import LandmarkMultiplier
 from .._numerics.arrays import Array
 from .._points.components import find_manifolds
 from .._points.embedding import embed
@@ -64,6 +65,7 @@ class Solution:
     trace: Mapping[str, Array]  # equal-length columns, one row per judged iteration
     n_iter: int  # steps taken
     seconds: float  # wall-clock time
+    landmarks: LandmarkMultiplier | None = None  # what the upper bound rests on where dense arrays do not fit
 
     def __post_init__(self) -> None:
         for name, point in (("point", self.point), ("iterate", self.iterate.point)):
@@ -71,6 +73,8 @@ class Solution:
                 raise ValueError(f"{name} must have the {self.problem.n} rows of its problem, got {point.n}.")
         if self.iterate.N is not None:
             state_of(self.problem, self.iterate.N)
+        if self.landmarks is not None:
+            self.landmarks.check_space(self.problem.gram)
 
     @property
     def Q(self) -> Array:

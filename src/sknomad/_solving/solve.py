@@ -19,12 +19,13 @@ from .._numerics.threads import suitable_threads
 from .._numerics.validation import check_choice, check_integer, check_real
 from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
-from ..solvers import Solver, resolve
+from ..solvers import Auto, Solver, resolve
 from .advice import for_a_bound, for_a_smaller_gap, how_it_ended
 from .checkpoint import CheckpointFile
 from .judging import ProgramJudge
 from .loop import Callback, Limits, take_steps
 from .memory_check import check_memory
+from .past_dense import bound_by_landmarks, lacks_memory_alone
 from .run_state import Run
 from .solution import Solution, Status
 
@@ -42,6 +43,9 @@ def solve(
     checkpoint: str | os.PathLike[str] | None = None,
 ) -> Solution:
     """Solve `problem` until its certified relative gap is at most `tol`.
+
+    Where ``solver="auto"`` finds no room for dense arrays, landmarks bound the optimum of points near curves and
+    surfaces, see ``docs/landmarks.md``; of others there is then a feasible point and no upper bound.
 
     Parameters
     ----------
@@ -89,6 +93,8 @@ def solve(
     limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
     with suitable_threads(problem.n):
         status = run_solver(run, solver, limits, callback=callback, checkpoint=checkpoint)
+        if isinstance(solver, Auto) and lacks_memory_alone(run, status):
+            status = bound_by_landmarks(run, solver, limits, callback)
     _warn_unless_certified(status, run, solver)
     return run.solution(status)
 
@@ -169,11 +175,12 @@ def _warn_unless_certified(status: Status, run: Run, solver: Solver) -> None:
         return
     proof, ended = run.certificate, f"{how_it_ended(status)} after {run.iteration} iterations"
     if proof.upper == math.inf:
-        advice = for_a_bound(run.problem, solver, status)
+        advice = for_a_bound(run.problem, solver, status, run.left_out)
         text = f"{ended} without an upper bound: {proof.lower:.6g} <= optimum <= inf. {advice}"
     else:
+        advice = for_a_smaller_gap(run.problem, status, run.landmarks)
         text = (
             f"{ended} with certified gap {proof.gap:.1e} > tol={run.tol:.1e}. The bounds stand: "
-            f"{proof.lower:.6g} <= optimum <= {proof.upper:.6g}. {for_a_smaller_gap(run.problem, status)}"
+            f"{proof.lower:.6g} <= optimum <= {proof.upper:.6g}. {advice}"
         )
     warnings.warn(text, ConvergenceWarning, stacklevel=3)

@@ -10,12 +10,13 @@ import numpy as np
 
 from .._numerics.arrays import Array, is_sparse
 from .._numerics.row_blocks import Blocks
+from .._numerics.threads import suitable_threads
 from .._program.data_rows import Sums
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from ..solvers import SoftAssignment
 from ..solvers._soft import FIRST_RANK, SAMPLE_PER_CELL, SMALLEST_SAMPLE
-from ..solvers._soft_stream import Cells, add_in_order, next_cells, sweep, value_of
+from ..solvers._soft_stream import Cells, add_in_order, next_cells, sums_of, sweep, value_of
 from ..solvers._soft_updates import SoftState
 from .budget import Budget
 from .loop import Limits
@@ -60,9 +61,8 @@ def cells_of_sample(sample: Array, n: int, K: float, rank: int, seed: int, budge
         iterate = rough_iterate(problem, solver, Limits(10**6, budget.left))[0]
         assert isinstance(iterate.state, SoftState)
         V, lam = iterate.point.V, iterate.state.lam * gram.unit  # type: ignore[attr-defined]
-    sizes = V.sum(axis=0)
     lam = lam if lam > 0 else 1.0  # points that are all equal do not mind
-    return Cells(rows.T @ V / sizes, sizes, np.sum(V * V, axis=0), lam, origin).scaled(n / len(rows))
+    return Cells.of(sums_of(rows, V), lam, origin).scaled(n / len(rows))
 
 
 def stream_soft(
@@ -105,7 +105,8 @@ def stream_soft(
     cells = cells_of_sample(sample_rows(blocks, rank, seed), blocks.n, K, rank, seed, budget.share(0.5))
     best, count = -math.inf, 0
     while True:
-        sums = add_in_order(blocks.each(sweep, cells))
+        with suitable_threads(blocks.d):
+            sums = add_in_order(blocks.each(sweep, cells))
         value = value_of(sums, blocks.n, K, spread)
         is_told_to_stop = on_sweep is not None and bool(on_sweep(count, value))
         is_over = value - best <= IMPROVEMENT * abs(value) or count >= most_sweeps or budget.is_spent

@@ -47,6 +47,16 @@ class Cells:
             if not np.all(check_numbers(vars(self)[name], f"{name} of cells", (r,), finite=True) >= 0):
                 raise ValueError(f"{name} of cells must not be negative, got others.")
 
+    @classmethod
+    def of(cls, sums: Sums, lam: float, origin: Array) -> Cells:
+        """The cells whose sums over rows about `origin` these are."""
+        return cls(sums.products / sums.sizes, sums.sizes, sums.squares, lam, origin)
+
+    @property
+    def sums(self) -> Sums:
+        """The three sums over rows about the origin that cells are made of."""
+        return Sums(self.centroids * self.sizes, self.sizes, self.squares)
+
     @property
     def trace(self) -> float:
         """The trace of ``Q`` before it is mended."""
@@ -56,19 +66,40 @@ class Cells:
         """The cells of data of which these are a sample, or a fair part: all sums times `factor`."""
         return replace(self, sizes=self.sizes * factor, squares=self.squares * factor, lam=self.lam * factor)
 
+    def only(self, kept: Array) -> Cells:
+        """Some of the cells."""
+        return replace(self, centroids=self.centroids[:, kept], sizes=self.sizes[kept], squares=self.squares[kept])
+
 
 def assignments(block: Array, cells: Cells) -> Array:
     """The rows of ``V`` for some rows of the data, (rows, r)."""
     rows = np.asarray(block, dtype=np.float64) - cells.origin
     costs = cells.lam * cells.squares / cells.sizes**2 - np.sum(cells.centroids**2, axis=0)
-    return weighted_rows_by_newton(2 * (rows @ cells.centroids) + costs, cells.sizes / (2 * cells.lam), None)[0]
+    scores, weights = 2 * (rows @ cells.centroids) + costs, cells.sizes / (2 * cells.lam)
+    best = np.argmax(scores, axis=1)
+    # Left of every threshold, and as far right as one cell alone can tell.
+    thresholds = scores[np.arange(len(rows)), best] - 1 / weights[best]
+    return weighted_rows_by_newton(scores, weights, thresholds)[0]
+
+
+def row_multipliers(block: Array, V: Array, cells: Cells) -> Array:
+    """Multipliers of ``sum_j v_ij = 1``, one per row: what the dual of the dense solver starts from."""
+    rows = np.asarray(block, dtype=np.float64) - cells.origin
+    gains = 2 * (rows @ cells.centroids) - np.sum(cells.centroids**2, axis=0)
+    costs = cells.lam * (2 * V / cells.sizes - cells.squares / cells.sizes**2)
+    return np.sum(V * (gains - costs), axis=1)
+
+
+def sums_of(rows: Array, V: Array) -> Sums:
+    """The three sums over rows with these assignments."""
+    return Sums(rows.T @ V, V.sum(axis=0), np.sum(V * V, axis=0))
 
 
 def sweep(block: Array, cells: Cells) -> Sums:
     """The share of one block of rows in the sums of the next step."""
     V = assignments(block, cells)
     rows = np.asarray(block, dtype=np.float64) - cells.origin
-    return Sums(rows.T @ V, V.sum(axis=0), np.sum(V * V, axis=0))
+    return sums_of(rows, V)
 
 
 def add_in_order(shares: Iterable[Sums]) -> Sums:
@@ -83,10 +114,10 @@ def add_in_order(shares: Iterable[Sums]) -> Sums:
 def next_cells(cells: Cells, sums: Sums, K: float) -> Cells:
     """The cells after a sweep: without empty ones, the multiplier following the trace as in `SoftAssignment`."""
     occupied = sums.sizes > SMALLEST_CELL
-    products, sizes, squares = sums.products[:, occupied], sums.sizes[occupied], sums.squares[occupied]
-    step = float(np.sum(squares / sizes)) / K
-    lam = cells.lam * min(max(step, 1 / LARGEST_STEP), LARGEST_STEP)
-    return Cells(products / sizes, sizes, squares, lam, cells.origin)
+    further = Cells.of(
+        Sums(sums.products[:, occupied], sums.sizes[occupied], sums.squares[occupied]), cells.lam, cells.origin
+    )
+    return replace(further, lam=cells.lam * min(max(further.trace / K, 1 / LARGEST_STEP), LARGEST_STEP))
 
 
 def value_of(sums: Sums, n: int, K: float, total_spread: float) -> float:

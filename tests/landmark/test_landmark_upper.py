@@ -7,7 +7,6 @@ import pytest
 
 from landmark_cases import KINDS, MULTIPLIERS, make_case, multiplier
 from sknomad import certify, upper_bound
-from sknomad._scale.landmark_admm import project_fantope
 from sknomad.solvers import SoftAssignment
 
 # Columns are independent enough for equality with the dense judge where orthonormality is proven to this.
@@ -79,17 +78,3 @@ def test_dependent_columns_loosen_the_bound_and_no_more():
     for grade in ("eigen", "verified"):
         dense = upper_bound(case.problem, case.dense_multiplier(M), grade=grade)
         assert dense * (1 - 1e-10) <= case.program.upper_bound(M, grade) <= 1.01 * dense
-
-
-def test_fantope_projection_is_the_nearest_point():
-    rng = np.random.default_rng(0)
-    A = rng.standard_normal((9, 9))
-    A = A + A.T
-    Z = project_fantope(A, 3.5)
-    values = np.linalg.eigvalsh(Z)
-    assert np.trace(Z) == pytest.approx(3.5)
-    assert values.min() >= -1e-12
-    assert values.max() <= 1 + 1e-12
-    for _ in range(20):  # the variational inequality
-        other = project_fantope(A + rng.standard_normal() * np.diag(rng.standard_normal(9)), 3.5)
-        assert np.sum((A - Z) * (other - Z)) <= 1e-9

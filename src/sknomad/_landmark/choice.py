@@ -8,17 +8,19 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.sparse.linalg import splu
 from sklearn.cluster import KMeans
+from sklearn.neighbors import NearestNeighbors
 
 from .._numerics.arrays import Array
 from .barycentric import Barycentric
-from .landmark_rows import CentredRows
+from .rows import Rows
 
 # Rows of the sample: so many per landmark, and never fewer than the second.
 SAMPLE_PER_LANDMARK, SMALLEST_SAMPLE = 30, 20_000
 # Steps of k-means; landmarks that are spread a little less evenly do as well.
 KMEANS_STEPS = 15
-# Beyond this many landmarks k-means++ takes longer than the steps it saves.
-MOST_SPREAD_BY_KMEANS = 2000
+# Beyond this many landmarks k-means compares every row with every one for too long; a tree finds the nearest, and
+# fewer steps, from rows drawn at random, spread so many well enough.
+MOST_SPREAD_BY_KMEANS, STEPS_BY_TREE = 2000, 6
 # Landmarks with a weight in one row, at most.
 N_NEIGHBOURS = 4
 # Weight of one row that keeps each landmark's own row where it is, where the sample says nothing about it.
@@ -38,7 +40,7 @@ class Landmarks:
     residual: float  # |X - Phi C|^2 as a share of |X|^2, on the sample
 
 
-def choose_landmarks(rows: CentredRows, count: int | str, enough: float, seed: int) -> Landmarks:
+def choose_landmarks(rows: Rows, count: int | str, enough: float, seed: int) -> Landmarks:
     """So many landmarks, or, for "auto", twice as many as before until the residual is small enough."""
     if isinstance(count, int):
         return _from_sample(_sample(rows, count, seed), count, seed)
@@ -50,7 +52,7 @@ def choose_landmarks(rows: CentredRows, count: int | str, enough: float, seed: i
     return landmarks
 
 
-def _sample(rows: CentredRows, count: int, seed: int) -> Array:
+def _sample(rows: Rows, count: int, seed: int) -> Array:
     return rows.sample(max(SAMPLE_PER_LANDMARK * count, SMALLEST_SAMPLE), seed)
 
 
@@ -69,7 +71,19 @@ def _spread(sample: Array, count: int, seed: int) -> Array:
     distinct = np.unique(sample, axis=0)
     if len(distinct) <= count:
         return distinct
-    init = "k-means++" if count <= MOST_SPREAD_BY_KMEANS else "random"
-    start = KMeans(count, init=init, n_init=1, max_iter=KMEANS_STEPS, random_state=seed)
     # Equal rows would be drawn more than once, and leave fewer landmarks than asked for.
+    if count > MOST_SPREAD_BY_KMEANS:
+        return np.unique(_spread_by_tree(distinct, count, seed), axis=0)
+    start = KMeans(count, n_init=1, max_iter=KMEANS_STEPS, random_state=seed)
     return np.unique(start.fit(distinct).cluster_centers_, axis=0)
+
+
+def _spread_by_tree(rows: Array, count: int, seed: int) -> Array:
+    """Some steps of k-means, each with a tree of the centres to find the nearest one in; empty centres stay."""
+    centres = rows[np.random.default_rng(seed).choice(len(rows), count, replace=False)]
+    for _ in range(STEPS_BY_TREE):
+        nearest = NearestNeighbors(n_neighbors=1).fit(centres).kneighbors(rows, return_distance=False)[:, 0]
+        sizes = np.bincount(nearest, minlength=count)
+        totals = np.stack([np.bincount(nearest, weights=column, minlength=count) for column in rows.T], axis=1)
+        centres = np.where(sizes[:, None] > 0, totals / np.maximum(sizes, 1)[:, None], centres)
+    return centres

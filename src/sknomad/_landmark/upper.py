@@ -23,8 +23,8 @@ from .._numerics.arrays import UNIT_ROUNDOFF, Array, device, double, frobenius, 
 from .._numerics.fixed_vector import Weighted
 from .._numerics.ieee import check_arithmetic
 from .._numerics.projections import ky_fan_sum, lift, restrict
-from .landmark_basis import Basis
-from .landmark_sums import LandmarkSums
+from .basis import Basis
+from .sums import LandmarkSums
 
 # Each failed factorisation retries with four times the margin.
 N_ATTEMPTS = 9

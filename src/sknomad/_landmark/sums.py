@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.arrays import Array, gamma
-from .landmark_choice import N_NEIGHBOURS, Landmarks
-from .landmark_rows import CentredRows
+from .choice import N_NEIGHBOURS, Landmarks
+from .rows import Rows
 
 # Columns of E shorter than this share of |X|_F are left out, and their lengths added to what E was rounded by.
 SHORTEST_RESIDUAL = 1e-13
@@ -53,7 +53,7 @@ class LandmarkSums:
         return int(self.H.shape[0])
 
 
-def sum_rows(rows: CentredRows, landmarks: Landmarks) -> LandmarkSums:
+def sum_rows(rows: Rows, landmarks: Landmarks) -> LandmarkSums:
     """Pass once over the rows."""
     m, d, C = landmarks.weights.m, rows.d, landmarks.C
     H, ones = np.zeros((m + d, m + d)), np.zeros(m)
@@ -69,7 +69,7 @@ def sum_rows(rows: CentredRows, landmarks: Landmarks) -> LandmarkSums:
     return _scaled(rows, C, H, ones)
 
 
-def _scaled(rows: CentredRows, C: Array, H: Array, ones: Array) -> LandmarkSums:
+def _scaled(rows: Rows, C: Array, H: Array, ones: Array) -> LandmarkSums:
     m, d = C.shape
     lengths = np.sqrt(np.diagonal(H))
     size = math.sqrt(rows.squares)

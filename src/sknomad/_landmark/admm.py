@@ -16,18 +16,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from .._numerics.arrays import Array, frobenius, like, namespace, to_numpy
+from .._numerics.arrays import Array, frobenius, like, namespace
 from .._numerics.fixed_vector import Weighted
 from .._numerics.projections import reflector
-from .cells import CellSums
-from .landmark_upper import LandmarkProgram
+from ..solvers._soft_stream import Cells, assignments, row_multipliers
+from .fantope import FantopeProjector
+from .upper import LandmarkProgram
 
 # Over-relaxation, and the first penalty as a share of the largest eigenvalue of D.
 RELAXATION, FIRST_PENALTY = 1.6, 0.1
 # The penalty follows the residuals: after so many steps by this factor, where one is this many times the other.
 BALANCE_EVERY, BALANCE_FACTOR, BALANCE_FROM = 10, 1.4, 3.0
-# Bisections for the threshold of a projection on the Fantope.
-BISECTIONS = 60
 
 
 class Start(NamedTuple):
@@ -38,10 +37,10 @@ class Start(NamedTuple):
     N: Array  # (m, m), between landmarks
 
 
-def start_from_cells(cells: CellSums, C: Array) -> Start:
+def start_from_cells(cells: Cells, C: Array) -> Start:
     """What cells say about landmarks with the rows ``C``: the dual guess of the dense solver, between landmarks."""
-    V = cells.assign(C)
-    y = cells.row_multipliers(C, V)
+    V = assignments(C, cells)
+    y = row_multipliers(C, V, cells)
     N = np.maximum((y[:, None] + y[None, :]) / 2 - C @ C.T, 0.0)
     np.fill_diagonal(N, 0.0)
     return Start(V, cells.sizes, N)
@@ -62,14 +61,15 @@ def multipliers(program: LandmarkProgram, start: Start) -> Iterator[Array]:
     penalty = FIRST_PENALTY * float(xp.linalg.eigvalsh(X.T @ X)[-1])
     scale = program.sums.scale
     cells = A @ like(start.V / scale[:, None] / np.sqrt(start.sizes), A)
-    Y = project_fantope(cells @ cells.T, total)
+    fantope = FantopeProjector(total)
+    Y = fantope.project(cells @ cells.T)
     AYA = A.T @ (Y @ A) + R_0
     M = like(start.N / scale[:, None] / scale, A) / penalty  # multipliers over the penalty
     U = -(A @ (M @ A.T))
     step = 0
     while True:
         yield xp.clip(penalty * M, min=0.0)
-        Z = project_fantope(Y - U + D / penalty, total)
+        Z = fantope.project(Y - U + D / penalty)
         R = xp.clip(AYA - M, min=0.0)
         Z_ahead, R_ahead = RELAXATION * Z + (1 - RELAXATION) * Y, RELAXATION * R + (1 - RELAXATION) * AYA
         Y_old, AYA_old = Y, AYA
@@ -96,32 +96,3 @@ def _off_ones(columns: Array, program: LandmarkProgram) -> Array:
     ones = program.basis.ones
     h = reflector(Weighted(ones / frobenius(ones)), columns)
     return (columns - h[:, None] * (h @ columns)[None, :])[1:, :]
-
-
-def project_fantope(A: Array, total: float, factor: float = 1.0) -> Array:
-    """The nearest matrix to ``factor * A`` with eigenvalues between 0 and 1 of the given sum.
-
-    Examples
-    --------
-    >>> project_fantope(np.diag([3.0, 0.5, 0.2]), 1.5).round(3).tolist()
-    [[1.0, 0.0, 0.0], [0.0, 0.4, 0.0], [0.0, 0.0, 0.1]]
-    """
-    xp = namespace(A)
-    values, vectors = xp.linalg.eigh(A)
-    host = factor * np.asarray(to_numpy(values))
-    shares = np.clip(host - _fantope_threshold(host, total), 0.0, 1.0)
-    first = int(np.searchsorted(shares > 0, True))
-    kept = vectors[:, first:]
-    return (kept * xp.clip(factor * values[first:] - _fantope_threshold(host, total), 0.0, 1.0)) @ kept.T
-
-
-def _fantope_threshold(values: Array, total: float) -> float:
-    """The ``t`` with ``sum(clip(values - t, 0, 1)) = total``, by bisection."""
-    low, high = float(values.min()) - 1, float(values.max())
-    for _ in range(BISECTIONS):
-        middle = (low + high) / 2
-        if np.clip(values - middle, 0, 1).sum() > total:
-            low = middle
-        else:
-            high = middle
-    return (low + high) / 2

@@ -7,12 +7,12 @@ import pytest
 
 from landmark_cases import Case
 from sknomad import Gram, KMeansSDP, solve_by_landmarks
-from sknomad._scale.barycentric import Barycentric
-from sknomad._scale.landmark_basis import find_basis
-from sknomad._scale.landmark_choice import Landmarks
-from sknomad._scale.landmark_rows import CentredRows
-from sknomad._scale.landmark_sums import sum_rows
-from sknomad._scale.landmark_upper import LandmarkProgram
+from sknomad._landmark.barycentric import Barycentric
+from sknomad._landmark.basis import find_basis
+from sknomad._landmark.choice import Landmarks
+from sknomad._landmark.rows import CentredRows
+from sknomad._landmark.sums import sum_rows
+from sknomad._landmark.upper import LandmarkProgram
 from sknomad.ring import ring_optimum, ring_points
 
 GRADES = ("eigen", "verified")
@@ -49,7 +49,7 @@ def every_point_a_landmark(X, K, rng):
     C = Z + 1e-3 * rng.standard_normal(Z.shape) * np.abs(Z).max()
     sums = sum_rows(rows, Landmarks(Barycentric(Z, 1), C, 0.0))
     basis = find_basis(sums, np.empty(0))
-    program = LandmarkProgram(sums, basis, K, rows.off_mean_error)
+    program = LandmarkProgram(sums, basis, K, rows.centring.off_mean)
     return Case(X, KMeansSDP(Gram.from_data(X), K), program, np.diag(sums.scale))
 
 

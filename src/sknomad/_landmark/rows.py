@@ -1,8 +1,9 @@
-"""Rows about their mean, read block by block: whatever can be sliced will do, and no second copy of it is made."""
+"""Rows about their mean, block by block: those of a Gram matrix, or whatever can be sliced, without a second copy."""
 
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -10,8 +11,9 @@ from typing import Any
 import numpy as np
 
 from .._numerics.arrays import Array, gamma, is_array, is_numpy_array, is_sparse, row_slices, to_numpy
-from .._program.centring import Frame, centring_error
-from .._program.float_range import LARGEST_SIZE, SMALLEST_SIZE, power_of_two, warn_of_scale
+from .._program.centring import CentringError, Frame, centring_error
+from .._program.float_range import LARGEST_SIZE, SMALLEST_SIZE, warn_of_scale
+from .._program.gram import Gram
 
 # Rows of one block: enough for fast products, few enough that sums over a block lose next to nothing.
 BLOCK_ROWS = 4096
@@ -20,76 +22,22 @@ LARGEST_WHOLE = 2**53
 
 
 @dataclass(frozen=True)
-class CentredRows:
-    """The rows of a table about their mean, in float64, one block after the other."""
+class Rows(ABC):
+    """Centred rows in float64, always in the same blocks."""
 
-    source: Any  # (n, d): a NumPy array, a memory map, or whatever gives rows for a slice
-    frame: Frame  # what is done to a row
-    squares: float  # |X|_F^2 of the centred rows, as computed
-    spread: float  # |X - x_0|_F
-    largest: float  # entry of X - x_0, absolute
+    n: int  # number of rows
+    d: int  # number of columns
+    squares: float  # |X|_F^2, as computed
+    centring: CentringError  # how far centring can have moved values
 
-    @classmethod
-    def of(cls, X: Any) -> CentredRows:
-        """Read a table three times: for its range, for its mean, and for its size about that mean."""
-        source = _sliceable(X)
-        origin = _block(source, slice(0, 1))[0]
-        first, largest = _range(source, origin)
-        second = 0 if largest == 0 or SMALLEST_SIZE <= largest <= LARGEST_SIZE else math.frexp(largest)[1]
-        if first + second:
-            warn_of_scale("X", first + second)
-        uncentred = Frame(first, np.ldexp(origin, -first), second, np.zeros(len(origin)))
-        total, spread = np.zeros(len(origin)), 0.0
-        for rows in _placed(source, uncentred):
-            total += rows.sum(axis=0)
-            spread += float(np.sum(rows * rows))
-        frame = Frame(first, uncentred.origin, second, total / source.shape[0])
-        squares = sum(float(np.sum(rows * rows)) for rows in _placed(source, frame))
-        return cls(source, frame, squares, math.sqrt(spread), math.ldexp(largest, -second))
-
-    @property
-    def n(self) -> int:
-        """Number of rows."""
-        return int(self.source.shape[0])
-
-    @property
-    def d(self) -> int:
-        """Number of columns."""
-        return int(self.source.shape[1])
-
-    @property
-    def unit(self) -> float:
-        """Values are in multiples of this; 1 except for extreme scales."""
-        return power_of_two(2 * (self.frame.first + self.frame.second))
+    @abstractmethod
+    def blocks(self) -> Iterator[Array]:
+        """The centred rows, block by block, always the same blocks."""
 
     @property
     def depth(self) -> int:
-        """Roundings of a sum over all rows: those within a block, then those of the blocks' sums."""
-        return min(self.n, BLOCK_ROWS) + math.ceil(self.n / BLOCK_ROWS) + 4
-
-    @property
-    def off_mean_error(self) -> float:
-        """Bound on how far centring in float64 can have moved any ``<D, Q - J>``."""
-        return self._centring_error(0)
-
-    @property
-    def value_error(self) -> float:
-        """Bound on how far centring in float64 can have moved any value ``<D, Q>``, an error of the mean included."""
-        return self._centring_error(1)
-
-    def _centring_error(self, which: int) -> float:
-        rounding = 1 + gamma(2 * self.depth + self.d)
-        norm, spread = math.sqrt(self.squares) * rounding, self.spread * rounding
-        return centring_error(norm, spread, self.n, is_weighted=False)[which]
-
-    def blocks(self) -> Iterator[Array]:
-        """The centred rows, block by block, always the same blocks."""
-        return _placed(self.source, self.frame)
-
-    def unplace(self, rows: Array) -> Array:
-        """Centred rows in the units of the source, up to rounding."""
-        frame = self.frame
-        return np.ldexp(np.ldexp(rows + frame.mean, frame.second) + frame.origin, frame.first)
+        """Roundings of a sum over all rows."""
+        return _depth(self.n)
 
     def sample(self, size: int, seed: int) -> Array:
         """So many of the centred rows, drawn without repetition; all of them, in their order, where there are no more.
@@ -104,6 +52,79 @@ class CentredRows:
             inside = chosen[np.searchsorted(chosen, block.start) : np.searchsorted(chosen, block.stop)]
             parts.append(rows[inside - block.start])
         return np.concatenate(parts)
+
+
+@dataclass(frozen=True)
+class GramRows(Rows):
+    """The rows that a Gram matrix holds, ``D = X X'`` with a dense centred ``X``, without weights."""
+
+    X: Array  # (n, d)
+
+    @classmethod
+    def of(cls, gram: Gram) -> GramRows:
+        """Those of a `gram` for which `has_rows` is true."""
+        X = gram.factor
+        assert X is not None
+        squares = sum(float(np.sum(rows * rows)) for rows in _blocks_of(X))
+        n, d = X.shape
+        return cls(n, d, squares, CentringError(gram.centring_error, gram.value_error), X)
+
+    def blocks(self) -> Iterator[Array]:
+        """Slices of the rows."""
+        return _blocks_of(self.X)
+
+
+def has_rows(gram: Gram) -> bool:
+    """Whether a Gram matrix is that of dense rows without weights."""
+    return gram.factor is not None and gram.roots is None
+
+
+def _blocks_of(X: Array) -> Iterator[Array]:
+    return (X[block] for block in row_slices(len(X), BLOCK_ROWS))
+
+
+@dataclass(frozen=True)
+class CentredRows(Rows):
+    """The rows of a table about their mean, in float64, one block after the other."""
+
+    source: Any  # (n, d): a NumPy array, a memory map, or whatever gives rows for a slice
+    frame: Frame  # what is done to a row
+    largest: float  # entry of X - x_0, absolute
+
+    @classmethod
+    def of(cls, X: Any) -> CentredRows:
+        """Read a table three times: for its range, for its mean, and for its size about that mean."""
+        source = _sliceable(X)
+        n, d = map(int, source.shape)
+        origin = _block(source, slice(0, 1))[0]
+        first, largest = _range(source, origin)
+        second = 0 if largest == 0 or SMALLEST_SIZE <= largest <= LARGEST_SIZE else math.frexp(largest)[1]
+        if first + second:
+            warn_of_scale("X", first + second)
+        uncentred = Frame(first, np.ldexp(origin, -first), second, np.zeros(d))
+        total, spread = np.zeros(d), 0.0
+        for rows in _placed(source, uncentred):
+            total += rows.sum(axis=0)
+            spread += float(np.sum(rows * rows))
+        frame = Frame(first, uncentred.origin, second, total / n)
+        squares = sum(float(np.sum(rows * rows)) for rows in _placed(source, frame))
+        slack = 1 + gamma(2 * _depth(n) + d)
+        centring = centring_error(math.sqrt(squares) * slack, math.sqrt(spread) * slack, n, is_weighted=False)
+        return cls(n, d, squares, centring, source, frame, math.ldexp(largest, -second))
+
+    def blocks(self) -> Iterator[Array]:
+        """The centred rows, read and placed."""
+        return _placed(self.source, self.frame)
+
+    def unplace(self, rows: Array) -> Array:
+        """Centred rows in the units of the source, up to rounding."""
+        frame = self.frame
+        return np.ldexp(np.ldexp(rows + frame.mean, frame.second) + frame.origin, frame.first)
+
+
+def _depth(n: int) -> int:
+    """Roundings of a sum over n rows: those within a block, then those of the blocks' sums."""
+    return min(n, BLOCK_ROWS) + math.ceil(n / BLOCK_ROWS) + 4
 
 
 def read_rows(X: Any, d: int) -> Array:

@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 from .._numerics.arrays import Array, device, frobenius, gamma, like, namespace
-from .landmark_sums import LandmarkSums
+from .sums import LandmarkSums
 
 # Ridges tried until columns are orthonormal to within this.
 RIDGES, ENOUGH = (0.0, 1e-11, 1e-9, 1e-7, 1e-5), 1e-7

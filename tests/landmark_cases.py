@@ -7,11 +7,11 @@ from typing import NamedTuple
 import numpy as np
 
 from sknomad import Gram, KMeansSDP
-from sknomad._scale.landmark_basis import find_basis
-from sknomad._scale.landmark_choice import choose_landmarks
-from sknomad._scale.landmark_rows import CentredRows
-from sknomad._scale.landmark_sums import sum_rows
-from sknomad._scale.landmark_upper import LandmarkProgram
+from sknomad._landmark.basis import find_basis
+from sknomad._landmark.choice import choose_landmarks
+from sknomad._landmark.rows import CentredRows
+from sknomad._landmark.sums import sum_rows
+from sknomad._landmark.upper import LandmarkProgram
 
 
 class Case(NamedTuple):
@@ -56,7 +56,7 @@ def make_case(kind, n, m, K, rng):
     sums = sum_rows(rows, landmarks)
     basis = find_basis(sums, np.empty(0))
     assert basis is not None
-    program = LandmarkProgram(sums, basis, K, rows.off_mean_error)
+    program = LandmarkProgram(sums, basis, K, rows.centring.off_mean)
     Phi = landmarks.weights.matrix(np.concatenate(list(rows.blocks()))).toarray()[:, sums.used] * sums.scale
     return Case(X, KMeansSDP(Gram.from_data(X), K), program, Phi)
 

@@ -1,0 +1,1 @@
+"""Upper bounds for any number of points near curves and surfaces, from barycentric weights on a few landmarks."""
