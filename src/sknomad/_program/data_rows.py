@@ -14,6 +14,9 @@ from .._numerics.arrays import Array, Table, is_sparse, like, namespace
 from .centring import mean_of_rows
 from .gram import Gram
 
+# Products with all columns in a run of soft assignments, in units of what a decomposition costs per entry.
+PRODUCTS_OF_A_RUN = 640
+
 
 class Sums(NamedTuple):
     """What the whole data contributes to one step, for soft assignments ``V`` (n x r)."""
@@ -71,13 +74,29 @@ class Rows:
 def rows_of(gram: Gram, template: Array) -> Rows:
     """The rows whose inner products `gram` holds, in the library, on the device and in the precision of `template`.
 
-    For a kernel they are made from its eigenvectors; negative eigenvalues, which no points have, are left out.
+    For a kernel they are made from its eigenvectors; negative eigenvalues, which no points have, are left out. So are
+    the rows of a table with far more columns than points, which products would pass over again and again.
     """
-    if gram.is_factored:
+    if gram.is_factored and not _is_wide(*gram.table.shape):
         return Rows(gram.table, template, roots=gram.roots)
     if gram.sparse is not None:
         return Rows(gram.table, template, mean_of_rows(gram.table, gram.roots), gram.roots)
-    values, vectors = np.linalg.eigh(gram.dense())
-    keep = values > 1e-12 * max(float(values[-1]), 0.0)
-    host = vectors[:, keep] * np.sqrt(values[keep])
+    host = _principal_coordinates(gram.dense())
     return Rows(host if gram.roots is None else host / gram.roots[:, None], template, roots=gram.roots)
+
+
+def _is_wide(n: int, d: int) -> bool:
+    """Whether a decomposition costs less than what products with `n` instead of `d` columns save in a run."""
+    return d > n and PRODUCTS_OF_A_RUN * d > n**2
+
+
+def _principal_coordinates(D: Array) -> Array:
+    """Points with the inner products `D` along their principal axes, the widest first.
+
+    The largest coordinate along each axis is positive, so that the order of the points does not turn axes around.
+    """
+    values, vectors = np.linalg.eigh(D)
+    keep = values > 1e-12 * max(float(values[-1]), 0.0)
+    axes = vectors[:, keep][:, ::-1]
+    largest = np.take_along_axis(axes, np.abs(axes).argmax(axis=0)[None, :], axis=0)
+    return axes * (np.sign(largest) * np.sqrt(values[keep][::-1]))
