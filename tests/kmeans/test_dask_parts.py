@@ -35,7 +35,7 @@ def data():
 
 
 def cluster(workers, **options):
-    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None, **options)
+    return distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=":0", **options)
 
 
 def test_blocks_of_a_dask_array_are_those_of_the_table(one_thread, data):
