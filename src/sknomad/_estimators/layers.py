@@ -78,7 +78,9 @@ class FittedLayers(PlacesNewPoints):
         frames = make_frames(base, first, labels, _Asked(self.metric, self.coordinates, self.n_components))
         self.outlier_scores_ = outlier_scores(base.diagonal(), labels)
         self.labels_ = np.where(self.outlier_scores_ > outliers_from, -1, labels)
-        found = find_order(base, frames.spectral, self.labels_, THRESHOLD, along=frames.along)
+        found = find_order(
+            base, frames.spectral, self.labels_, THRESHOLD, along=frames.along, is_opened=frames.is_opened
+        )
         self.order_, self.is_closed_ = found.order, found.is_closed
         self.embedding_ = frames.coordinates[:, : self.n_components]
         self.map_ = frames.atlas.place(labels, frames.coordinates)

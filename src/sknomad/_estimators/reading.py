@@ -89,7 +89,7 @@ def read_solution(
     scores = outlier_scores(base.diagonal(), names[parts])
     is_outlier = scores > outlier_threshold
     labels = np.where(is_outlier, -1, names[parts])
-    found = find_order(base, frames.spectral, labels, asked.threshold, weights, frames.along)
+    found = find_order(base, frames.spectral, labels, asked.threshold, weights, frames.along, frames.is_opened)
     closedness, angles = measure_closedness(gram, found, labels, weights)
     order = found.order
     if groups is not None:

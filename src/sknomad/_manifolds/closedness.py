@@ -11,6 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.stats import rankdata
 
 from .._numerics.arrays import Array
 from .._program.gram import Gram
@@ -70,6 +71,18 @@ def measure_closedness(gram: Gram, found: Order, labels: Array, weights: Array |
             way = _way_round(bins) if is_closed else _way_between_ends(bins, missing)
             angles[bins.members] = _angles(found.order[bins.members], *way)
     return closedness, angles
+
+
+def ends_that_meet(gram: Gram, along: Array, parts: Array, weights: Array | None = None) -> list[Array]:
+    """The first and the last point of every part that closes but for a gap, given a coordinate `along` it."""
+    members = [np.flatnonzero(parts == part) for part in range(int(parts.max(initial=-1)) + 1)]
+    order = np.zeros(len(along))
+    for mine in members:
+        order[mine] = (rankdata(along[mine], method="ordinal") - 1) / max(len(mine) - 1, 1)
+    as_arcs = Order(order, np.full(len(along), np.nan), np.zeros(len(members), dtype=bool))
+    closedness, _ = measure_closedness(gram, as_arcs, parts, weights)
+    nearly = [members[part] for part in np.flatnonzero(closedness >= CLOSED_ENOUGH)]
+    return [mine[[np.argmin(along[mine]), np.argmax(along[mine])]] for mine in nearly]
 
 
 def missing_share(distances: Array) -> float:

@@ -13,10 +13,11 @@ from .._points.point import Point
 from .._program.gram import Gram
 from .._solving.solution import Solution
 from .atlas import Atlas, carry, make_atlas
+from .closedness import ends_that_meet
 from .extend import extend
 from .new_points import BLOCK_ENTRIES, Anchors, Extension, mean_of_anchors, training_features
 from .order import RING_COORDINATES, find_rings
-from .unroll import unroll
+from .unroll import measure_links, unroll
 
 # Beyond so many points the links of soft assignments are too many to measure: their cells are laid flat instead.
 MOST_MEASURED = 5_000
@@ -31,13 +32,10 @@ class Frames(NamedTuple):
     coordinates: Array  # (n, c) those asked for; beside them, where they are spectral, the plane of the map
     spectral: Array  # (n, 5) the first eigenvectors of each component, which tell rings
     plane: Array  # (n, 2) what the map shows of each component
+    along: Array  # (n,) the coordinate along manifolds of one dimension that do not close
+    is_opened: Array  # (n,) of a component that is no ring, whatever its spectrum: links of Q jump to another turn
     extension: Extension  # gives these coordinates to new points
     atlas: Atlas  # where the frames lie on the map
-
-    @property
-    def along(self) -> Array:
-        """The coordinate along manifolds of one dimension, (n,)."""
-        return self.plane[:, 0]
 
 
 class FrameOptions(Protocol):
@@ -55,18 +53,28 @@ def make_frames(point: Point, solution: Solution, parts: Array, asked: FrameOpti
     spectral, extension = extend(solution, asked.metric, parts, max(width, RING_COORDINATES))
     if gram.n > MOST_MEASURED and isinstance(solution.point.unmixed, SoftPoint):
         flat = unroll_by_cells(extension.anchors, gram, parts, width)
+        along, is_opened = flat[:, 0], np.zeros(gram.n, dtype=bool)
     else:
         weights = None if gram.roots is None else gram.roots**2
-        rings = find_rings(point, spectral[:, :RING_COORDINATES], parts, asked.threshold, weights)
-        flat = unroll(point, gram, parts, asked.threshold, width, weights, rings)
+        links = measure_links(point, gram, parts, asked.threshold)
+        is_opened = np.isin(parts, parts[links.jumped])
+        rings = find_rings(point, spectral[:, :RING_COORDINATES], parts, asked.threshold, weights, is_opened)
+        flat = unroll(point, gram, parts, asked.threshold, width, weights, rings, links=links)
+        along = flat[:, 0]
+        closed = {int(parts[ring[0]]) for ring in rings}
+        meeting = [ends for ends in ends_that_meet(gram, along, parts, weights) if int(parts[ends[0]]) not in closed]
+        if meeting:  # a gap in the sample, wider than a neighbourhood, has opened them
+            flat = unroll(point, gram, parts, asked.threshold, width, weights, rings, meeting, links=links)
+            is_opened &= ~np.isin(parts, parts[np.concatenate(meeting)])
     if asked.coordinates == "isometric":
         extension, coordinates, first = carry(_bare(extension), gram, parts, flat), flat, 0
     else:
         extension = carry(extension, gram, parts, flat[:, :2])
         coordinates, first = np.hstack([spectral, flat[:, :2]]), spectral.shape[1]
     return Frames(
-        coordinates, spectral[:, :RING_COORDINATES], flat[:, :2], extension, make_atlas(gram, parts, flat[:, :2], first)
-    )
+        coordinates, spectral[:, :RING_COORDINATES], flat[:, :2], along, is_opened, extension,
+        make_atlas(gram, parts, flat[:, :2], first),
+    )  # fmt: skip
 
 
 def unroll_by_cells(anchors: Anchors, gram: Gram, parts: Array, n_components: int) -> Array:

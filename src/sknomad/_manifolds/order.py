@@ -50,11 +50,12 @@ def find_order(
     threshold: float,
     weights: Array | None = None,
     along: Array | None = None,
+    is_opened: Array | None = None,
 ) -> Order:
     """Order the points of every manifold, given their first two to five `coordinates`; those labelled -1 have none.
 
     With `weights`, positions are those of as many equal points. `along`, a coordinate, orders manifolds that do not
-    close; without it the first of `coordinates` does.
+    close; without it the first of `coordinates` does. Manifolds with points that are `is_opened` do not close.
     """
     n = len(labels)
     counts = np.ones(n) if weights is None else weights
@@ -69,6 +70,8 @@ def find_order(
         part_weights = None if weights is None else weights[members]
         angles[members], radius = _polar(coordinates[members, :2], part_weights)
         around = np.argsort(angles[members], kind="stable")
+        if is_opened is not None and is_opened[members].any():
+            continue
         if _goes_round(angles[members][around], radius, float(np.sum(diagonal[members] * counts[members]))):
             rings[label] = members[around]
             needed[label] = _links_needed(coordinates[members], counts[members])
@@ -83,10 +86,10 @@ def find_order(
 
 
 def find_rings(
-    point: Point, coordinates: Array, parts: Array, threshold: float, weights: Array | None = None
+    point: Point, coordinates: Array, parts: Array, threshold: float, weights: Array | None, is_opened: Array
 ) -> list[Array]:
     """The points of every component that closes, in their order around it; parameters as of `find_order`."""
-    found = find_order(point, coordinates, parts, threshold, weights)
+    found = find_order(point, coordinates, parts, threshold, weights, is_opened=is_opened)
     members = (np.flatnonzero(parts == part) for part in np.flatnonzero(found.is_closed))
     return [mine[np.argsort(found.circular_coordinates[mine], kind="stable")] for mine in members]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import cast
+from typing import NamedTuple, cast
 
 import numpy as np
 import scipy.linalg as la
@@ -42,27 +42,47 @@ def unroll(
     n_components: int,
     weights: Array | None = None,
     rings: Sequence[Array] = (),
+    closing: Sequence[Array] = (),
     n_lengths: int = NEAREST_LENGTHS,
+    links: Links | None = None,
 ) -> Array:
     """Isometric coordinates (n, n_components), each component of `parts` by itself, about its (weighted) mean.
 
     Ways lead over entries of ``Q`` above `threshold` times the largest. Where these leave a component in pieces, the
     nearest points of two pieces are linked. The points of `rings`, curves that close, are linked each to the next: a
-    wide gap in the sample would otherwise open them. Of each point's links those of the `n_lengths` shortest count.
+    wide gap in the sample would otherwise open them. Pairs of `closing` are linked when all is in one piece. Of each
+    point's links those of the `n_lengths` shortest count, or `links` where they are known already.
     """
     lengths = Lengths(gram)
-    links = without_shortcuts(_nearest_links(point, lengths, parts, threshold, n_lengths))
+    known = links or measure_links(point, gram, parts, threshold, n_lengths)
+    ways = known.graph
     for ring in rings:
-        links = _with_links(links, lengths, ring, np.roll(ring, -1))
+        ways = _with_links(ways, lengths, ring, np.roll(ring, -1))
     by_part = np.argsort(parts, kind="stable")
     coordinates = np.zeros((point.n, n_components))
     for members in np.split(by_part, np.cumsum(np.bincount(parts))[:-1]):
         if len(members) > 1:
-            graph = _in_one_piece(links[members][:, members], lengths, members)
+            graph = _in_one_piece(ways[members][:, members], lengths, members)
+            for first, last in (np.searchsorted(members, ends) for ends in closing if np.isin(ends, members).all()):
+                graph = _with_links(graph, lengths, np.array([first]), np.array([last]), members)
             own = np.full(len(members), 1 / len(members)) if weights is None else _shares(weights[members])
             block = _flatten(graph, own, n_components)
             coordinates[members, : block.shape[1]] = block
     return coordinates
+
+
+class Links(NamedTuple):
+    """Which links ways lead over."""
+
+    graph: Sparse  # (n, n) symmetric, their lengths
+    jumped: Array  # (n,) whether a link of the point was left out, because it jumps to another turn
+
+
+def measure_links(point: Point, gram: Gram, parts: Array, threshold: float, n_lengths: int = NEAREST_LENGTHS) -> Links:
+    """The nearest links of each point, without those that jump."""
+    graph = _nearest_links(point, Lengths(gram), parts, threshold, n_lengths)
+    kept = without_shortcuts(graph)
+    return Links(kept, graph.getnnz(axis=1) > kept.getnnz(axis=1))
 
 
 class Lengths:
