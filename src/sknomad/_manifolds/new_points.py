@@ -74,7 +74,11 @@ class Anchors:
         check_indices(self.parts, "parts of anchors", m)
         if self.coordinates is not None:  # found later than the rest
             check_numbers(self.coordinates, "coordinates of anchors", (m, None))
-        if self.columns is not None and self.columns.shape[1:] != (m,):
+        if self.columns is None:
+            return
+        held = self.columns.data if is_sparse(self.columns) else self.columns
+        check_numbers(held, "columns of anchors", (None,) * len(held.shape))
+        if self.columns.shape[1:] != (m,):
             raise ValueError(f"columns must be one for each of {m} anchors, got shape {self.columns.shape}.")
 
     def shares(self, features: Table) -> Array:
