@@ -67,3 +67,22 @@ def test_graphs_with_nothing_to_judge_are_as_they_were():
 def test_rolls_that_used_to_fold_are_in_order(seed):
     X, t = make_swiss_roll(500, random_state=seed)
     assert abs(spearmanr(NOMAD(K=24).fit(X).order_, t)[0]) > 0.99
+
+
+def test_a_roll_with_the_spectrum_of_a_ring_is_none():
+    X, t = make_swiss_roll(500, random_state=30)
+    model = NOMAD(K=24).fit(X)
+    assert not model.is_closed_.any()
+    assert abs(spearmanr(model.order_, t)[0]) > 0.99
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_ring_with_a_gap_wider_than_its_patches_stays_round(seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0.3, 2 * np.pi, 300)
+    circle = np.column_stack([np.cos(angle), np.sin(angle)])
+    model = NOMAD(K=25).fit(circle + 0.03 * rng.standard_normal((300, 2)))
+    radius = np.linalg.norm(model.embedding_ - model.embedding_.mean(axis=0), axis=1)
+    assert radius.std() < 0.1 * radius.mean()
+    assert model.closedness_[0] > 0.85
+    assert abs(spearmanr(model.order_, angle)[0]) > 0.99 or model.is_closed_[0]

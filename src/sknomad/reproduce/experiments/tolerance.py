@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     and hardness |Q|^2/K (below: 1 for hard clusters) against the proven gap at which the solver stops. Noise is in
     five times as many further dimensions. Crosses: the mean of the solutions for K and a third more and less, each
     at a gap of 1e-3.""",
-    seconds=(420, 25),
+    seconds=(500, 15),
     seed=100,
 )
 
