@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from sklearn.datasets import make_swiss_roll
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, Gram, datasets
@@ -100,6 +101,18 @@ def test_more_points_need_less_strength(dimension):
 def test_curves_need_more_strength_than_surfaces_and_clouds():
     assert several_from(300, 0.9) == several_from(300, 1.1) > several_from(300, 1.3) > several_from(300, 2.0)
     assert several_from(300, 2.0) == several_from(300, np.inf)
+
+
+def test_many_parts_need_more_strength():
+    """Rolls with 500 points, seeds 0, 2, 5 and 8, were cut into 16 to 20 parts by strengths of up to 0.3."""
+    assert several_from(500, 1.6, 16) == several_from(500, 1.6, 8) > several_from(500, 1.6, 7) + 0.3
+    assert several_from(500, 1.6, 7) == several_from(500, 1.6)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [0, 2, 5])
+def test_a_roll_that_is_sampled_thinly_stays_one(seed):
+    assert choose(Gram.from_data(make_swiss_roll(500, random_state=seed)[0])).n_parts == 1
 
 
 @pytest.fixture

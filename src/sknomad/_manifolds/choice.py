@@ -34,6 +34,8 @@ SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.5, -3.2, 300
 CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
 SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
 PER_LOG_POINTS = -0.7
+# Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
+MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
 CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.40, 0.59, 1.60), (-1.51, 0.83, 0.90)
@@ -140,12 +142,14 @@ def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = T
     )
 
 
-def several_from(n: int, dimension: float) -> float:
-    """The strength from which on `n` points of some intrinsic dimension are several parts."""
+def several_from(n: int, dimension: float, n_parts: int = 2) -> float:
+    """The strength from which on `n` points of some intrinsic dimension are believed to be so many parts."""
     if n <= FINE_UP_TO:
         return SEVERAL_FROM_FINE + PER_LOG_POINTS * math.log(n / AT_FINE_POINTS)
     likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
     threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
+    if n_parts >= MANY_PARTS:
+        threshold += MORE_FOR_MANY
     return threshold + PER_LOG_POINTS * math.log(n / AT_POINTS)
 
 
@@ -162,7 +166,7 @@ def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, flo
     best = ranked[0]
     others = [division.score for division in ranked if division.n_parts != best.n_parts]
     margin = best.score - others[0] if others else LARGEST_MARGIN
-    strength = best.score + highest_valley - several_from(n, intrinsic_dimension(looks))
+    strength = best.score + highest_valley - several_from(n, intrinsic_dimension(looks), best.n_parts)
     return one if allow_single and strength < 0 else best.labels, strength, margin
 
 
