@@ -151,3 +151,10 @@ def test_cells_at_points_of_equal_points(rng):
     X = np.repeat(rng.standard_normal((5, 2)), 6, axis=0)
     assert solve(problem_of(X, 5), FEW, tol=1e-6).is_certified
     assert solve(problem_of(X, 9), FEW, tol=1e-3).is_certified
+
+
+@pytest.mark.parametrize("name", ["direct_below", "points_below", "thorough_from"])
+@pytest.mark.parametrize("value", [-1, 2.5, "many", None])
+def test_numbers_of_points_are_checked(name, value):
+    with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
+        Auto(**{name: value})

@@ -10,6 +10,7 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Device, choose_device, cuda_is_available, is_on_gpu
 from .._numerics.memory import free_memory_of
+from .._numerics.validation import check_integer
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._soft import PATIENCE, SoftAssignment
@@ -81,6 +82,10 @@ class Auto:
     thorough_from: int = THOROUGH_FROM
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        for name in ("direct_below", "points_below", "thorough_from"):
+            check_integer(vars(self)[name], name, 0)
 
     @classmethod
     def on(cls, device: Device, tol: float = FINEST) -> Auto:
