@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from sknomad import Gram, KMeansSDP, certify, datasets, solve
+from sknomad import NOMAD, Gram, KMeansSDP, certify, datasets, solve
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 from sknomad.solvers._auto import PATIENCE
 from sknomad.solvers._soft import Course
@@ -135,6 +135,18 @@ def test_a_cell_at_every_point_takes_weights(rng):
     assert weighted.is_certified
     assert weighted.certificate.lower <= repeated.certificate.upper
     assert repeated.certificate.lower <= weighted.certificate.upper
+
+
+@pytest.mark.parametrize("exponent", [3, 12, 50, 150])
+def test_a_cell_at_every_point_takes_weights_of_any_size(exponent, rng):
+    X, weights = rng.standard_normal((12, 2)), 10.0 ** rng.uniform(-exponent, 3, 12)
+    problem = KMeansSDP(Gram.from_data(X, weights=weights), 4)
+    first = next(FEW.iterates(problem))
+    assert first.point.is_finite()
+    np.testing.assert_allclose(first.point.V.sum(axis=1), 1.0)
+    model = NOMAD(4).fit(X, sample_weight=weights)
+    assert model.certificate_.lower <= model.certificate_.upper
+    assert np.isfinite(model.embedding_).all()
 
 
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])

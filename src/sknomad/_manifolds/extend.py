@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import cast
 
@@ -116,7 +117,7 @@ def _trace_multiplier(rows: Table, V: Array, columns: Array, offsets: Array, slo
         product += float(np.sum(share * gains * prices))
         spread += float(np.sum(share * prices**2))
         size = max(size, float(np.abs(gains).max()))
-    least = SMALLEST_MULTIPLIER * max(size, np.finfo(float).tiny) * float(1 / slopes.max())
+    least = SMALLEST_MULTIPLIER * max(size, math.sqrt(np.finfo(float).tiny)) * float(1 / slopes.max())
     return max(product / spread if spread > 0 else 0.0, least)
 
 

@@ -40,10 +40,11 @@ def find_manifolds(point: Point, threshold: float) -> Array:
 
 
 def _with_light_points(point: PlainPoint, labels: Array) -> Array:
-    """Light points that nothing links join the one they share most with: alone they are no manifold."""
-    for i in np.flatnonzero(point.is_light & (np.bincount(labels)[labels] == 1)):
+    """Light points that no heavy one is linked to join the one they share most with: by themselves they are nothing."""
+    has_heavy = np.bincount(labels, weights=~point.is_light) > 0
+    for i in np.flatnonzero(~has_heavy[labels]):
         shared = np.array(to_numpy(point.base.rows(int(i), int(i) + 1)), dtype=np.float64)[0]
-        shared[i] = -np.inf
+        shared[point.is_light] = -np.inf
         labels[i] = labels[np.argmax(shared)]
     return labels
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from .._numerics.arrays import Array, like, namespace
+from .._numerics.arrays import Array, like, namespace, to_numpy
 from .._numerics.weighted_simplex import weighted_rows
 from .._program.data_rows import Rows
 from .._program.problem import KMeansSDP
@@ -19,6 +19,8 @@ from ._soft_updates import TRACE_TOLERANCE, Assignments, Cells, natural_multipli
 SAMPLE = 64
 # Halvings of the range of its logarithm, which is so wide on either side of the natural multiplier.
 HALVINGS, LOG_RANGE = 16, 30.0
+# Points of less than this share of the largest weight have no cell.
+LIGHTEST = 1e-12
 # Searches with all rows, of a few secant steps each, for the trace.
 SEARCHES = 3
 
@@ -37,17 +39,18 @@ def cells_at_points(problem: KMeansSDP, rows: Rows, template: Array) -> Assignme
 
 
 def _cells(rows: Rows, template: Array) -> Cells:
-    """A cell at every point, as large as its weight."""
-    X = rows.take(np.arange(rows.n))
-    xp, squares = namespace(template), like(np.sum(X * X, axis=1), template)
-    sizes = xp.ones_like(squares) if rows.weights is None else rows.weights
-    return Cells(2 * rows.scores(like(X.T, template)) - squares, xp.zeros_like(squares), sizes)
+    """A cell at every point, as large as its weight; none at those too light to matter beside the others."""
+    weights = _weights(rows)
+    heavy = np.flatnonzero(weights >= LIGHTEST * weights.max())
+    X = rows.take(heavy)
+    squares = like(np.sum(X * X, axis=1), template)
+    gains = 2 * rows.scores(like(X.T, template)) - squares
+    return Cells(gains, namespace(template).zeros_like(squares), like(weights[heavy], template))
 
 
 def _rough_multiplier(problem: KMeansSDP, rows: Rows) -> float:
     """The multiplier for which a sample of rows has its share of the trace, cells being as large as the points."""
-    X = rows.take(np.arange(rows.n))
-    weights = np.ones(rows.n) if rows.weights is None else np.asarray(rows.weights, dtype=np.float64)
+    X, weights = rows.take(np.arange(rows.n)), np.maximum(_weights(rows), LIGHTEST * _weights(rows).max())
     squares = np.sum(X * X, axis=1)
     sample = np.argsort(squares, kind="stable")[np.unique(np.linspace(0, rows.n - 1, SAMPLE).astype(int))]
     gains = 2 * X[sample] @ X.T - squares
@@ -60,6 +63,10 @@ def _rough_multiplier(problem: KMeansSDP, rows: Rows) -> float:
         share = float(np.mean(np.sum(V * V / weights, axis=1) * weights[sample])) * rows.n
         low, high = (middle, high) if share > problem.K else (low, middle)
     return float(natural * np.exp((low + high) / 2))
+
+
+def _weights(rows: Rows) -> Array:
+    return np.ones(rows.n) if rows.weights is None else np.asarray(to_numpy(rows.weights), dtype=np.float64)
 
 
 def _trace(rows: Rows, V: Array) -> float:

@@ -124,12 +124,14 @@ def _smallest_cell(rows: Rows) -> float:
 
 
 def _without_empty_cells(rows: Rows, V: Array) -> Array:
+    """`V` without them; a point that has lost all its cells, so light that they were empty, is shared by the others."""
     xp = namespace(V)
     occupied = rows.sizes(V) > _smallest_cell(rows)
     if bool(xp.all(occupied)):
         return V
     V = xp.take(V, xp.nonzero(occupied)[0], axis=1)
-    return V / xp.sum(V, axis=1)[:, None]
+    left = xp.sum(V, axis=1)[:, None]
+    return xp.where(left > 0, V / xp.where(left > 0, left, 1.0), 1.0 / V.shape[1])
 
 
 def split_cells(rows: Rows, V: Array, generator: np.random.Generator) -> Array:
