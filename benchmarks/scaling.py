@@ -51,7 +51,8 @@ def proven(X, labels, began, **options):
         times.append(progress.seconds)
         if progress.parts_done % 10 == 0 or progress.parts_done == progress.parts_total:
             estimate = f"estimated gap at the end {progress.estimated_gap:.2%}"
-            print(f"{progress.parts_done}/{progress.parts_total} {progress.lower:.8g} {estimate}", flush=True)
+            done = f"{progress.parts_done}/{progress.parts_total} in {progress.seconds:.0f} s"
+            print(f"{done}: {progress.lower:.8g}, {estimate}", flush=True)
 
     proof = certify_kmeans(X, labels, callback=tell, **options)
     return {

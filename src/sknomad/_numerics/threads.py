@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from .sizes import ONE_THREAD
 from .validation import check_integer
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def limited_threads(n_threads: object) -> AbstractContextManager[object]:
@@ -79,7 +85,33 @@ def threads_now() -> int:
     ...     threads_now()
     1
     """
-    return max((library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"), default=1)
+    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
+
+
+def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """``function(item)`` for every item, in their order, on as many threads of this process as BLAS may use.
+
+    Each call has one BLAS thread, so that results have the same bits however many there are. Items are taken one by
+    one, by the caller's thread, and never many more than are being worked on.
+
+    Examples
+    --------
+    >>> list(side_by_side(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    count = threads_now()
+    with _ONE_THREAD:
+        if count == 1:
+            yield from map(function, items)
+            return
+        pending: deque[Future[Result]] = deque()
+        with ThreadPoolExecutor(count) as pool:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) > count:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
 
 
 def count_of_jobs(n_jobs: object) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from .._landmark.rows import CentredRows
-from .._numerics.threads import suitable_threads
 from .._program.data_rows import Sums
 from ..solvers._soft_stream import Cells, value_of
 from .cells import TRACE_AIM, cells_of_sample, rounding_of_value, sums_after, with_trace, without_empty
@@ -24,9 +23,8 @@ def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tu
     best, found, off, stalled = -math.inf, cells, 1.0, 0
     for _ in range(max_passes):
         # Rows of the sample tell the trace of all rows but for a factor, which hardly changes from pass to pass.
-        with suitable_threads(rows.d):
-            cells = with_trace(cells, K / off, sample)
-            sums = sums_after(cells, rows.blocks())
+        cells = with_trace(cells, K / off, sample)
+        sums = sums_after(cells, rows.blocks())
         further = Cells.of(sums, cells.lam, cells.origin)
         off *= further.trace / (K * TRACE_AIM)
         bound = _proven(rows, sums, K)
