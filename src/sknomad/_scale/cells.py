@@ -83,13 +83,13 @@ def rounding_of_value(r: int, K: float, trace_D: float, depth: int) -> float:
     return 8 * (depth + r + 16) * UNIT_ROUNDOFF * (math.sqrt(K) + K) * trace_D
 
 
-def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1) -> Cells:
+def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1, seconds: float = math.inf) -> Cells:
     """Cells that are right for a sample of centred points, from the solver for points in memory."""
     solver = SoftAssignment(random_state=seed, device="cpu", max_growth=max_growth)
     problem = KMeansSDP(Gram.from_data(sample), K)
     if problem.is_trivial:
         return one_cell(sample)
-    iterate, _ = rough_iterate(problem, solver, Limits(MOST_STEPS, math.inf))
+    iterate, _ = rough_iterate(problem, solver, Limits(MOST_STEPS, max(seconds, 0.0)))
     assert isinstance(iterate.point, SoftPoint)
     assert isinstance(iterate.state, SoftState)
     return without_empty(Cells.of(sums_of(sample, iterate.point.V), iterate.state.lam, np.zeros(sample.shape[1])))

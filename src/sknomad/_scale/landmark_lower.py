@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 
 from .._landmark.rows import CentredRows
 from .._program.data_rows import Sums
@@ -16,10 +17,13 @@ SMALLEST_SAMPLE, SAMPLE_PER_K = 10_000, 50
 IMPROVEMENT, PATIENCE = 5e-6, 2
 
 
-def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tuple[float, Cells]:
-    """A proven lower bound on the optimum, and the cells whose assignments of all rows have that value."""
+def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int, deadline: float) -> tuple[float, Cells]:
+    """A proven lower bound on the optimum, and the cells whose assignments of all rows have that value.
+
+    After the deadline, on the monotonic clock, no further pass is begun; one is always made.
+    """
     sample = rows.sample(max(SMALLEST_SAMPLE, math.ceil(SAMPLE_PER_K * K)), seed)
-    cells = cells_of_sample(sample, K, seed).scaled(rows.n / len(sample))
+    cells = cells_of_sample(sample, K, seed, seconds=deadline - time.monotonic()).scaled(rows.n / len(sample))
     best, found, off, stalled = -math.inf, cells, 1.0, 0
     for _ in range(max_passes):
         # Rows of the sample tell the trace of all rows but for a factor, which hardly changes from pass to pass.
@@ -31,7 +35,7 @@ def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tu
         stalled = 0 if bound - best > IMPROVEMENT * abs(bound) else stalled + 1
         if bound > best:
             best, found = bound, cells
-        if stalled >= PATIENCE:
+        if stalled >= PATIENCE or time.monotonic() > deadline:
             break
         cells = without_empty(further)
     return best, found
