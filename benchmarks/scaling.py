@@ -99,7 +99,7 @@ def blobs(options):
     with LocalCluster(**cluster) as local, Client(local) as client:
         began = time.perf_counter()
         labels = da.map_blocks(model.predict, table, drop_axis=1, dtype=np.int32, meta=np.empty(0, dtype=np.int32))
-        row = proven(table, labels.compute(), began)
+        row = proven(table, labels.compute(), began, checkpoint=options.checkpoint)
         row["worker_peak_mib"] = max(client.run(peak_mib).values())
     return row | {"workers": options.workers}
 
@@ -232,6 +232,7 @@ def main():
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--limit", type=float)
     parser.add_argument("--grade", default="eigen")
+    parser.add_argument("--checkpoint", type=Path, help="folder that keeps the finished parts of blobs")
     parser.add_argument("--folder", type=Path, help="where the memory map goes")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()

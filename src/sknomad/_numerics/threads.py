@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -13,6 +12,7 @@ from typing import TypeVar
 
 from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from .shared_context import SharedContext
 from .sizes import ONE_THREAD
 from .validation import check_integer
 
@@ -42,38 +42,18 @@ def suitable_threads(n: int) -> AbstractContextManager[object]:
     return nullcontext() if n > ONE_THREAD else _ONE_THREAD
 
 
-class _OneThread:
-    """A context with one BLAS thread; of several at a time in one process, the last to end restores the number."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._restore: Callable[[], None] = _nothing
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._restore = _controller().limit(limits=1, user_api="blas").restore_original_limits
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._restore()
-
-
-def _nothing() -> None:
-    """Nothing to restore yet."""
-
-
-_ONE_THREAD = _OneThread()
-
-
 @cache
 def _controller() -> ThreadpoolController:
     """The libraries that are loaded, looked for once: that takes longer than a small solve."""
     return ThreadpoolController()
+
+
+def _take_one_thread() -> Callable[[], object]:
+    restore: Callable[[], object] = _controller().limit(limits=1, user_api="blas").restore_original_limits
+    return restore
+
+
+_ONE_THREAD = SharedContext(_take_one_thread)
 
 
 def threads_now() -> int:
