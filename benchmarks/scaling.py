@@ -43,6 +43,10 @@ def peak_mib():
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
 
 
+def processor_seconds():
+    return time.process_time()
+
+
 def proven(X, labels, began, **options):
     """A row about a bound by parts, and the times at which parts were done."""
     times = []
@@ -101,6 +105,7 @@ def blobs(options):
         labels = da.map_blocks(model.predict, table, drop_axis=1, dtype=np.int32, meta=np.empty(0, dtype=np.int32))
         row = proven(table, labels.compute(), began, checkpoint=options.checkpoint)
         row["worker_peak_mib"] = max(client.run(peak_mib).values())
+        row["processor_seconds"] = processor_seconds() + sum(client.run(processor_seconds).values())
     return row | {"workers": options.workers}
 
 
@@ -242,7 +247,7 @@ def main():
     if options.out:
         kept = json.loads(options.out.read_text()) if options.out.exists() else {"rows": {}}
         kept["rows"][
-            options.case if options.case in ("mnist", "sweeps", "simulate") else f"{options.case} {options.n}"
+            options.case if options.case in ("mnist", "dense", "sweeps", "simulate") else f"{options.case} {options.n}"
         ] = row
         options.out.write_text(json.dumps({**facts(), "seed": SEED, "rows": kept["rows"]}, indent=1) + "\n")
 
