@@ -43,6 +43,10 @@ def peak_mib():
     return max(resource.getrusage(who).ru_maxrss for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)) // 1024
 
 
+def processor_seconds():
+    return time.process_time()
+
+
 def proven(X, labels, began, **options):
     """A row about a bound by parts, and the times at which parts were done."""
     times = []
@@ -51,7 +55,8 @@ def proven(X, labels, began, **options):
         times.append(progress.seconds)
         if progress.parts_done % 10 == 0 or progress.parts_done == progress.parts_total:
             estimate = f"estimated gap at the end {progress.estimated_gap:.2%}"
-            print(f"{progress.parts_done}/{progress.parts_total} {progress.lower:.8g} {estimate}", flush=True)
+            done = f"{progress.parts_done}/{progress.parts_total} in {progress.seconds:.0f} s"
+            print(f"{done}: {progress.lower:.8g}, {estimate}", flush=True)
 
     proof = certify_kmeans(X, labels, callback=tell, **options)
     return {
@@ -98,8 +103,9 @@ def blobs(options):
     with LocalCluster(**cluster) as local, Client(local) as client:
         began = time.perf_counter()
         labels = da.map_blocks(model.predict, table, drop_axis=1, dtype=np.int32, meta=np.empty(0, dtype=np.int32))
-        row = proven(table, labels.compute(), began)
+        row = proven(table, labels.compute(), began, checkpoint=options.checkpoint)
         row["worker_peak_mib"] = max(client.run(peak_mib).values())
+        row["processor_seconds"] = processor_seconds() + sum(client.run(processor_seconds).values())
     return row | {"workers": options.workers}
 
 
@@ -231,6 +237,7 @@ def main():
     parser.add_argument("--steps", type=int, default=5000)
     parser.add_argument("--limit", type=float)
     parser.add_argument("--grade", default="eigen")
+    parser.add_argument("--checkpoint", type=Path, help="folder that keeps the finished parts of blobs")
     parser.add_argument("--folder", type=Path, help="where the memory map goes")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
@@ -240,7 +247,7 @@ def main():
     if options.out:
         kept = json.loads(options.out.read_text()) if options.out.exists() else {"rows": {}}
         kept["rows"][
-            options.case if options.case in ("mnist", "sweeps", "simulate") else f"{options.case} {options.n}"
+            options.case if options.case in ("mnist", "dense", "sweeps", "simulate") else f"{options.case} {options.n}"
         ] = row
         options.out.write_text(json.dumps({**facts(), "seed": SEED, "rows": kept["rows"]}, indent=1) + "\n")
 

@@ -170,7 +170,7 @@ TABLES = {
     "coordinates": lambda: markdown(*coordinates_table(rows_of("coordinates_reporting"))),
     "images": lambda: markdown(*images_table(rows_of("images"))),
     "rings": lambda: markdown(*rings_table(rows_of("rings_reporting"))),
-    "landmarks": lambda: markdown(*landmarks_table(rows_of("landmarks"))),
+    "landmarks": lambda: markdown(*landmarks_table(rows_of("landmarks"), rows_of("h200_landmarks"))),
     "online": lambda: markdown(*online_table(rows_of("online"))),
     "stability": stability,
     "suite": lambda: markdown(*suite_table(rows_of("suite_h200_development"), rows_of("suite_h200"))),

@@ -12,7 +12,7 @@ from threadpoolctl import threadpool_info
 from sknomad import NOMAD, Gram, KMeansSDP, datasets, solve
 from sknomad._numerics import threads as threads_module
 from sknomad._numerics.sizes import ONE_THREAD
-from sknomad._numerics.threads import count_of_jobs, limited_threads, suitable_threads, threads_now
+from sknomad._numerics.threads import count_of_jobs, limited_threads, side_by_side, suitable_threads, threads_now
 from sknomad.solvers import SoftAssignment
 
 
@@ -174,6 +174,45 @@ def test_a_small_solve_runs_in_one_thread():
     with limited_threads(2):
         solve(problem, solver="admm", callback=lambda progress: seen.append(threads_now()))
     assert set(seen) == {1}
+
+
+def test_two_items_are_worked_on_at_a_time_and_come_in_order():
+    gate, seen = threading.Barrier(2), []
+
+    def work(item):
+        gate.wait(timeout=30)  # breaks where the other one has not begun
+        seen.append(threads_now())
+        return -item
+
+    with limited_threads(2):
+        assert list(side_by_side(work, range(6))) == [0, -1, -2, -3, -4, -5]
+        assert threads_now() == 2
+    assert set(seen) == {1}
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_items_are_taken_when_there_is_room_for_them(count):
+    taken = []
+
+    def items():
+        for item in range(50):
+            taken.append(item)
+            yield item
+
+    with limited_threads(count):
+        results = side_by_side(abs, items())
+        assert next(results) == 0
+        assert len(taken) <= count + 1
+        results.close()
+        assert threads_now() == count
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_an_item_raises_reaches_the_caller(count):
+    with limited_threads(count):
+        with pytest.raises(ZeroDivisionError):
+            list(side_by_side(lambda item: 1 // item, [2, 1, 0, 3]))
+        assert threads_now() == count
 
 
 @pytest.mark.parametrize(("n_jobs", "count"), [(None, 1), (1, 1), (3, 3)])

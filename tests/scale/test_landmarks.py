@@ -132,6 +132,28 @@ def test_limits_end_the_run_with_bounds_that_stand():
         hasty = solve_by_landmarks(X, 6, n_landmarks=60, tol=0, max_seconds=0, grade="verified")
     assert hasty.status is Status.MAX_SECONDS
     assert hasty.certificate.upper < Gram.from_data(X).trace * 1.01
+    assert 0 < hasty.certificate.lower <= short.certificate.upper
+    assert hasty.landmarks == pytest.approx(X.mean(axis=0)[None, :])
+
+
+def test_after_the_deadline_no_pass_is_begun(monkeypatch):
+    made = []
+    sums_after = landmark_lower.sums_after
+    monkeypatch.setattr(landmark_lower, "sums_after", lambda *given: made.append(1) or sums_after(*given))
+    table = rows.CentredRows.of(double_swiss_roll(600, random_state=6)[0])
+    least, _ = landmark_lower.find_cells(table, 6, 0, max_passes=15, deadline=-math.inf)
+    assert len(made) == 1
+    best, _ = landmark_lower.find_cells(table, 6, 0, max_passes=15, deadline=math.inf)
+    assert len(made) > 2
+    assert 0 < least <= best
+
+
+def test_after_the_deadline_landmarks_are_not_doubled(monkeypatch):
+    monkeypatch.setattr(choice, "FIRST_COUNT", 20)
+    table = rows.CentredRows.of(double_swiss_roll(600, random_state=6)[0])
+    counts = [choice.choose_landmarks(table, "auto", 0.0, 0, deadline).weights.m for deadline in (-math.inf, math.inf)]
+    assert counts[0] == 20
+    assert counts[1] > 20
 
 
 @pytest.mark.parametrize(

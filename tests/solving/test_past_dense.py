@@ -1,17 +1,20 @@
 """Where dense arrays do not fit, `solve` bounds the optimum by landmarks, or says in a sentence why it cannot."""
 
+import itertools
 import math
 import warnings
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
 import sknomad
 from landmark_cases import points
 from sknomad import NOMAD, Gram, KMeansSDP, Status, solve, verify_certificate
-from sknomad._landmark import choice
+from sknomad._landmark import choice, rows
 from sknomad._landmark.multiplier import LandmarkMultiplier
 from sknomad._solving import advice, past_dense
 from sknomad.solvers import Auto
@@ -123,13 +126,20 @@ def test_points_that_fill_many_dimensions_are_told_so():
     assert "too much for a bound without such arrays" in text
 
 
-@pytest.mark.parametrize("kind", ["weights", "kernel"])
-def test_weights_and_kernels_have_no_landmarks_yet(kind):
-    X = SPIRAL[:420]
-    gram = Gram.from_data(X, weights=np.arange(1.0, 421)) if kind == "weights" else Gram.from_kernel(X @ X.T)
+@pytest.mark.parametrize(
+    ("gram", "needed"),
+    [
+        (Gram.from_data(SPIRAL[:420], weights=np.arange(1.0, 421)), "no weights, nor equal points merged into weights"),
+        (Gram.from_kernel(SPIRAL[:420] @ SPIRAL[:420].T), "the rows of the data instead of a kernel: pass those"),
+        (Gram.from_data(sp.csr_matrix(SPIRAL[:420])), "a dense table of at most 1000 columns: pass coordinates of"),
+    ],
+    ids=["weights", "kernel", "sparse"],
+)
+def test_what_landmarks_do_not_take_is_said(gram, needed):
     found, text = said(KMeansSDP(gram, 8), **SETTINGS)
     assert found.certificate.upper == math.inf
     assert "One needs dense 420 x 420 arrays" in text
+    assert f"landmarks need no such arrays, but {needed}" in text
 
 
 def test_a_limit_before_the_bound_is_named():
@@ -139,9 +149,20 @@ def test_a_limit_before_the_bound_is_named():
 
 
 def test_wide_tables_are_left_alone(monkeypatch):
-    monkeypatch.setattr(past_dense, "MOST_COLUMNS", 1)
-    found, _ = said(problem_of(SPIRAL), **SETTINGS)
+    monkeypatch.setattr(rows, "MOST_COLUMNS", 1)
+    found, text = said(problem_of(SPIRAL), **SETTINGS)
     assert found.certificate.upper == math.inf
+    assert text.endswith("but at most 1 columns, got 2: pass coordinates of PCA.")
+
+
+def test_time_that_is_over_when_landmarks_are_placed_ends_the_run(monkeypatch):
+    clock = itertools.count(step=1000.0)
+    monkeypatch.setattr(past_dense, "time", SimpleNamespace(monotonic=lambda: next(clock)))
+    found, text = said(problem_of(SPIRAL), max_seconds=500, **SETTINGS)
+    assert found.status is Status.MAX_SECONDS
+    assert found.certificate.lower > 0
+    assert found.certificate.upper == math.inf
+    assert text.endswith("raise max_seconds.")
 
 
 def test_estimator_model_file_and_certificate_file(tmp_path):

@@ -5,10 +5,12 @@ import pytest
 
 from sknomad import Gram, KMeansSDP, SoftPoint, solve
 from sknomad._numerics.row_blocks import RowBlocks
+from sknomad._numerics.threads import limited_threads
 from sknomad._numerics.weighted_simplex import weighted_rows
 from sknomad._program.data_rows import rows_of
 from sknomad._solving.streaming import stream_soft
 from sknomad.datasets import two_rings
+from sknomad.solvers import _soft_stream
 from sknomad.solvers._soft_stream import Cells, add_in_order, assignments, next_cells, sweep, value_of
 from sknomad.solvers._soft_updates import row_scores
 
@@ -55,6 +57,22 @@ def test_sums_are_those_of_the_blocks_in_order(X, cells):
     assert add_in_order(shares).products == pytest.approx(sweep(X, cells).products)
     again = add_in_order(sweep(X[start : start + 70], cells) for start in range(0, 300, 70))
     assert all(np.array_equal(a, b) for a, b in zip(add_in_order(shares), again, strict=True))
+
+
+def test_rows_in_small_pieces_have_the_same_assignments(X, cells, monkeypatch):
+    whole, sums = assignments(X, cells), sweep(X, cells)
+    monkeypatch.setattr(_soft_stream, "ENTRIES_TOGETHER", 7 * len(cells.sizes))
+    assert assignments(X, cells) == pytest.approx(whole, abs=1e-12)
+    assert all(a == pytest.approx(b) for a, b in zip(sweep(X, cells), sums, strict=True))
+
+
+def test_sums_have_the_same_bits_with_any_number_of_threads(X, cells, monkeypatch):
+    monkeypatch.setattr("sknomad._numerics.row_blocks.MOST_BLOCK_ROWS", 40)
+    found = []
+    for count in (1, 3):
+        with limited_threads(count):
+            found.append(add_in_order(RowBlocks(X).each(sweep, cells)))
+    assert all(np.array_equal(a, b) for a, b in zip(*found, strict=True))
 
 
 @pytest.mark.parametrize("K", [1, 1.5, 2, 299, 300])

@@ -11,6 +11,7 @@ import numpy as np
 
 from .._numerics.arrays import Array
 from .._numerics.dask_blocks import RETRIES, ambient_client
+from .._numerics.freed_memory import kept_memory
 from .._numerics.threads import limited_threads
 from .part_solve import PartBound, PartTask, solve_part
 
@@ -26,7 +27,7 @@ class ClusterError(RuntimeError):
 
 def solve_rows(number: int, rows: Any, task: PartTask) -> tuple[int, PartBound]:
     """Solve a part whose rows have arrived."""
-    with limited_threads(1):
+    with kept_memory, limited_threads(1):
         return number, solve_part(task._replace(rows=rows))
 
 

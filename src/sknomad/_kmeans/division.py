@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from .._numerics.arrays import Array
 from .._numerics.row_blocks import Blocks
-from .._numerics.threads import suitable_threads
 from .._numerics.validation import check_integer
 from .._solving.streaming import sample_rows
 from ..solvers._soft_stream import Cells, assignments
@@ -88,8 +87,7 @@ def divide(blocks: Blocks, codes: Array, cells: Cells, count: int, seed: int = 0
     """Part numbers of all points, balanced within shards of points chosen at random."""
     lens = lens_of(cells, sample_rows(blocks, len(cells.sizes), seed))
     shards, parts = shard_numbers(blocks.n, count, seed)
-    with suitable_threads(blocks.d):
-        sketch = join(list(blocks.each(sketch_of, cells, lens)))
+    sketch = join(list(blocks.each(sketch_of, cells, lens)))
     numbers, first = np.empty(blocks.n, dtype=np.int32), 0
     for shard, wanted in enumerate(parts):
         points = np.flatnonzero(shards == shard)

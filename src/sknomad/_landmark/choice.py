@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import time
 from dataclasses import dataclass
 
 import numpy as np
@@ -40,13 +42,18 @@ class Landmarks:
     residual: float  # |X - Phi C|^2 as a share of |X|^2, on the sample
 
 
-def choose_landmarks(rows: Rows, count: int | str, enough: float, seed: int) -> Landmarks:
-    """So many landmarks, or, for "auto", twice as many as before until the residual is small enough."""
+def choose_landmarks(rows: Rows, count: int | str, enough: float, seed: int, deadline: float = math.inf) -> Landmarks:
+    """So many landmarks, or, for "auto", twice as many as before until the residual is small enough.
+
+    After the deadline, on the monotonic clock, they are not doubled again.
+    """
     if isinstance(count, int):
         return _from_sample(_sample(rows, count, seed), count, seed)
     sample, m = _sample(rows, LAST_COUNT, seed), FIRST_COUNT
     landmarks = _from_sample(sample, m, seed)
     while enough < landmarks.residual < HOPELESS and 2 * m <= min(LAST_COUNT, len(sample)):
+        if time.monotonic() > deadline:
+            break
         m *= 2
         landmarks = _from_sample(sample, m, seed)
     return landmarks

@@ -17,6 +17,8 @@ from .._program.gram import Gram
 
 # Rows of one block: enough for fast products, few enough that sums over a block lose next to nothing.
 BLOCK_ROWS = 4096
+# The matrices of landmarks are as wide as these and the columns of the data together: more columns would take over.
+MOST_COLUMNS = 1000
 # Whole numbers up to this are float64 numbers.
 LARGEST_WHOLE = 2**53
 
@@ -77,6 +79,26 @@ class GramRows(Rows):
 def has_rows(gram: Gram) -> bool:
     """Whether a Gram matrix is that of dense rows without weights."""
     return gram.factor is not None and gram.roots is None
+
+
+def what_landmarks_need(gram: Gram) -> str | None:
+    """What a Gram matrix must be for a bound by landmarks, and how to come by it; None where it is that already.
+
+    Examples
+    --------
+    >>> what_landmarks_need(Gram.from_kernel(np.eye(2)))
+    'the rows of the data instead of a kernel: pass those'
+    >>> what_landmarks_need(Gram.from_data([[0.0], [1.0]]))
+    """
+    if gram.kernel is not None:
+        return "the rows of the data instead of a kernel: pass those"
+    if gram.roots is not None:
+        return "no weights, nor equal points merged into weights: pass all points to solve_by_landmarks"
+    if gram.sparse is not None:
+        return f"a dense table of at most {MOST_COLUMNS} columns: pass coordinates of TruncatedSVD"
+    if gram.table.shape[1] > MOST_COLUMNS:
+        return f"at most {MOST_COLUMNS} columns, got {gram.table.shape[1]}: pass coordinates of PCA"
+    return None
 
 
 def _blocks_of(X: Array) -> Iterator[Array]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .arrays import Array
 from .exact_input import check_exact
+from .freed_memory import kept_memory
 from .row_blocks import ALWAYS_EXACT, check_block
 from .threads import limited_threads
 
@@ -162,12 +163,12 @@ def _on_block(
     if np.asarray(chunk).dtype.name not in ALWAYS_EXACT:
         check_exact(chunk, block, name)
     check_block(block, name, number, count, start)
-    with limited_threads(1):  # sums then have the same order on every machine
+    with kept_memory, limited_threads(1):  # sums then have the same order on every machine
         return function(block, *shared) if along is None else function(block, along, *shared)
 
 
 def _plain(chunk: Any, function: Callable[..., Array], shared: tuple[Any, ...]) -> Array:
-    with limited_threads(1):
+    with kept_memory, limited_threads(1):
         return function(np.asarray(chunk, dtype=np.float64), *shared)
 
 

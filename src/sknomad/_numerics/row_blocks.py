@@ -9,6 +9,7 @@ import numpy as np
 
 from .arrays import Array, Data, Table, is_sparse, row_slices
 from .exact_input import check_exact
+from .threads import side_by_side
 from .validation import check_table
 
 # Numbers in one block: small beside the data, large enough for fast products. The size decides in which order sums are
@@ -68,10 +69,13 @@ class RowBlocks:
 
     def each(self, function: Callable[..., Result], *shared: object, along: Array | None = None) -> Iterator[Result]:
         """``function(block, *shared)`` for every block in order; with `along` its entries of the rows come second."""
+        return side_by_side(lambda given: function(*given, *shared), self._read(along))
+
+    def _read(self, along: Array | None) -> Iterator[tuple[Array, ...]]:
         for number, rows in enumerate(self.slices):
             block = self._dense(self.table[rows])
             check_block(block, self.name, number, len(self.slices), rows.start)
-            yield function(block, *shared) if along is None else function(block, along[rows], *shared)
+            yield (block,) if along is None else (block, along[rows])
 
     def take(self, indices: Array) -> Table:
         """Some rows, in float64: a matrix as the table is one, dense or sparse. `indices` must rise."""

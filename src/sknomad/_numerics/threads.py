@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import os
-import threading
-from collections.abc import Callable
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import AbstractContextManager, nullcontext
 from functools import cache
+from typing import TypeVar
 
-from threadpoolctl import ThreadpoolController, threadpool_info, threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
+from .shared_context import SharedContext
 from .sizes import ONE_THREAD
 from .validation import check_integer
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 def limited_threads(n_threads: object) -> AbstractContextManager[object]:
@@ -36,38 +42,18 @@ def suitable_threads(n: int) -> AbstractContextManager[object]:
     return nullcontext() if n > ONE_THREAD else _ONE_THREAD
 
 
-class _OneThread:
-    """A context with one BLAS thread; of several at a time in one process, the last to end restores the number."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._inside = 0
-        self._restore: Callable[[], None] = _nothing
-
-    def __enter__(self) -> None:
-        with self._lock:
-            if self._inside == 0:
-                self._restore = _controller().limit(limits=1, user_api="blas").restore_original_limits
-            self._inside += 1
-
-    def __exit__(self, *error: object) -> None:
-        with self._lock:
-            self._inside -= 1
-            if self._inside == 0:
-                self._restore()
-
-
-def _nothing() -> None:
-    """Nothing to restore yet."""
-
-
-_ONE_THREAD = _OneThread()
-
-
 @cache
 def _controller() -> ThreadpoolController:
     """The libraries that are loaded, looked for once: that takes longer than a small solve."""
     return ThreadpoolController()
+
+
+def _take_one_thread() -> Callable[[], object]:
+    restore: Callable[[], object] = _controller().limit(limits=1, user_api="blas").restore_original_limits
+    return restore
+
+
+_ONE_THREAD = SharedContext(_take_one_thread)
 
 
 def threads_now() -> int:
@@ -79,7 +65,33 @@ def threads_now() -> int:
     ...     threads_now()
     1
     """
-    return max((library["num_threads"] for library in threadpool_info() if library["user_api"] == "blas"), default=1)
+    return max((library["num_threads"] for library in _controller().info() if library["user_api"] == "blas"), default=1)
+
+
+def side_by_side(function: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
+    """``function(item)`` for every item, in their order, on as many threads of this process as BLAS may use.
+
+    Each call has one BLAS thread, so that results have the same bits however many there are. Items are taken one by
+    one, by the caller's thread, and never many more than are being worked on.
+
+    Examples
+    --------
+    >>> list(side_by_side(abs, [-1, 2, -3]))
+    [1, 2, 3]
+    """
+    count = threads_now()
+    with _ONE_THREAD:
+        if count == 1:
+            yield from map(function, items)
+            return
+        pending: deque[Future[Result]] = deque()
+        with ThreadPoolExecutor(count) as pool:
+            for item in items:
+                pending.append(pool.submit(function, item))
+                if len(pending) > count:
+                    yield pending.popleft().result()
+            while pending:
+                yield pending.popleft().result()
 
 
 def count_of_jobs(n_jobs: object) -> int:

@@ -8,10 +8,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, row_slices
+from .._numerics.threads import side_by_side
 from .._points.forms import SoftPoint
 from .._program.data_rows import Sums
 from .._program.gram import Gram
@@ -28,13 +30,15 @@ SMALLEST_SHARE = 1e-9
 TRACE_AIM, TRACE_TOLERANCE = 1 - 1e-4, 1e-5
 # Secant steps towards it, on a sample, and the least slope they believe in.
 SECANT_STEPS, STEEPEST = 8, -0.05
+# Rows of a sample that are swept by one thread.
+SAMPLE_PIECE = 1000
 # Most steps, of ten sweeps each, on a sample.
 MOST_STEPS = 100
 
 
 def sums_after(cells: Cells, blocks: Iterable[Array]) -> Sums:
     """The sums of one pass over all rows, without cells that hold nothing."""
-    sums = add_in_order(sweep(block, cells) for block in blocks)
+    sums = add_in_order(side_by_side(partial(sweep, cells=cells), blocks))
     held = sums.sizes > 0
     return Sums(sums.products[:, held], sums.sizes[held], sums.squares[held])
 
@@ -63,8 +67,9 @@ def with_trace(cells: Cells, K: float, sample: Array) -> Cells:
 
 def _trace_of(cells: Cells, rows: Array, log_lam: float) -> float:
     """The trace that the rows alone would have."""
-    _, sizes, squares = sweep(rows, replace(cells, lam=math.exp(log_lam)))
-    return float(np.sum(squares[sizes > 0] / sizes[sizes > 0]))
+    pieces = (rows[piece] for piece in row_slices(len(rows), SAMPLE_PIECE))
+    _, sizes, squares = sums_after(replace(cells, lam=math.exp(log_lam)), pieces)
+    return float(np.sum(squares / sizes))
 
 
 def rounding_of_value(r: int, K: float, trace_D: float, depth: int) -> float:
@@ -78,13 +83,13 @@ def rounding_of_value(r: int, K: float, trace_D: float, depth: int) -> float:
     return 8 * (depth + r + 16) * UNIT_ROUNDOFF * (math.sqrt(K) + K) * trace_D
 
 
-def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1) -> Cells:
+def cells_of_sample(sample: Array, K: float, seed: int, max_growth: int = 1, seconds: float = math.inf) -> Cells:
     """Cells that are right for a sample of centred points, from the solver for points in memory."""
     solver = SoftAssignment(random_state=seed, device="cpu", max_growth=max_growth)
     problem = KMeansSDP(Gram.from_data(sample), K)
     if problem.is_trivial:
         return one_cell(sample)
-    iterate, _ = rough_iterate(problem, solver, Limits(MOST_STEPS, math.inf))
+    iterate, _ = rough_iterate(problem, solver, Limits(MOST_STEPS, max(seconds, 0.0)))
     assert isinstance(iterate.point, SoftPoint)
     assert isinstance(iterate.state, SoftState)
     return without_empty(Cells.of(sums_of(sample, iterate.point.V), iterate.state.lam, np.zeros(sample.shape[1])))

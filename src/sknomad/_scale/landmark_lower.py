@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
+import time
 
 from .._landmark.rows import CentredRows
-from .._numerics.threads import suitable_threads
 from .._program.data_rows import Sums
 from ..solvers._soft_stream import Cells, value_of
 from .cells import TRACE_AIM, cells_of_sample, rounding_of_value, sums_after, with_trace, without_empty
@@ -17,23 +17,25 @@ SMALLEST_SAMPLE, SAMPLE_PER_K = 10_000, 50
 IMPROVEMENT, PATIENCE = 5e-6, 2
 
 
-def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int) -> tuple[float, Cells]:
-    """A proven lower bound on the optimum, and the cells whose assignments of all rows have that value."""
+def find_cells(rows: CentredRows, K: float, seed: int, *, max_passes: int, deadline: float) -> tuple[float, Cells]:
+    """A proven lower bound on the optimum, and the cells whose assignments of all rows have that value.
+
+    After the deadline, on the monotonic clock, no further pass is begun; one is always made.
+    """
     sample = rows.sample(max(SMALLEST_SAMPLE, math.ceil(SAMPLE_PER_K * K)), seed)
-    cells = cells_of_sample(sample, K, seed).scaled(rows.n / len(sample))
+    cells = cells_of_sample(sample, K, seed, seconds=deadline - time.monotonic()).scaled(rows.n / len(sample))
     best, found, off, stalled = -math.inf, cells, 1.0, 0
     for _ in range(max_passes):
         # Rows of the sample tell the trace of all rows but for a factor, which hardly changes from pass to pass.
-        with suitable_threads(rows.d):
-            cells = with_trace(cells, K / off, sample)
-            sums = sums_after(cells, rows.blocks())
+        cells = with_trace(cells, K / off, sample)
+        sums = sums_after(cells, rows.blocks())
         further = Cells.of(sums, cells.lam, cells.origin)
         off *= further.trace / (K * TRACE_AIM)
         bound = _proven(rows, sums, K)
         stalled = 0 if bound - best > IMPROVEMENT * abs(bound) else stalled + 1
         if bound > best:
             best, found = bound, cells
-        if stalled >= PATIENCE:
+        if stalled >= PATIENCE or time.monotonic() > deadline:
             break
         cells = without_empty(further)
     return best, found

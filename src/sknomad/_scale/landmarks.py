@@ -112,7 +112,8 @@ def solve_by_landmarks(
     max_iter : int, default=500
         Most steps of ADMM.
     max_seconds : float, optional
-        Most wall-clock seconds, checked between steps of ADMM.
+        Most wall-clock seconds, checked between passes over the rows and between steps of ADMM. Where they are over
+        before landmarks are placed, the upper bound is the trace of ``D``.
     random_state : int, default=0
         Seed of samples, landmarks and the cells' start.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
@@ -173,7 +174,7 @@ def _warn_unless_certified(solution: LandmarkSolution, tol: float) -> None:
     if solution.status in (Status.CERTIFIED, Status.INTERRUPTED):
         return
     proof, m = solution.certificate, len(solution.landmarks)
-    if solution.residual > LARGEST_RESIDUAL:
+    if m > 1 and solution.residual > LARGEST_RESIDUAL:
         advice = (
             f"Landmarks do not pay here: {m} of them leave out {solution.residual:.1e} of the data, which fill too "
             "many dimensions. Use solve, or certify_kmeans for labels."

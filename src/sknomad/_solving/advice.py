@@ -5,8 +5,10 @@ from __future__ import annotations
 import math
 
 from .._landmark.multiplier import LandmarkMultiplier
+from .._landmark.rows import what_landmarks_need
 from .._numerics.arrays import choose_device, cuda_is_available
 from .._numerics.memory import free_memory_of
+from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from ..solvers import ADMM, Auto, Solver
 from .memory_check import forecast, readable_size
@@ -62,12 +64,15 @@ def for_a_bound(problem: KMeansSDP, solver: str | Solver, status: Status, left_o
     return (
         f"One needs dense {problem.n} x {problem.n} arrays: {readable_size(need)} needed, {readable_size(free)} free. "
         f"Use {'' if cuda_is_available() else 'a GPU with that much memory or '}at most {at_most} points; "
-        f"{_about_landmarks(left_out, LIMITS.get(status) if is_auto else None)}."
+        f"{_about_landmarks(problem.gram, left_out, LIMITS.get(status) if is_auto else None)}."
     )
 
 
-def _about_landmarks(left_out: float, limit: str | None) -> str:
+def _about_landmarks(gram: Gram, left_out: float, limit: str | None) -> str:
     """Why there is no bound by landmarks, or how to have one."""
+    needed = what_landmarks_need(gram)
+    if needed is not None:
+        return f"near curves or surfaces landmarks need no such arrays, but {needed}"
     if not math.isnan(left_out):
         return f"landmarks leave out {left_out:.1e} of these data, too much for a bound without such arrays"
     if limit is not None:

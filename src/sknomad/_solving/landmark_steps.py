@@ -83,7 +83,7 @@ def bound_from_above(
     if basis is not None:
         program = LandmarkProgram(sums, basis, K, rows.centring.off_mean)
         status = search.run(program, start_from_cells(cells, landmarks.C[sums.used]), listener)
-    multiplier = LandmarkMultiplier.of(landmarks, sums, search.best)
+    multiplier = LandmarkMultiplier.of(landmarks, sums, np.asarray(to_numpy(search.best)))
     return Ending(search.upper, multiplier, sums.residual, status, search.n_iter)
 
 
@@ -92,7 +92,7 @@ class _Search:
     lower: float
     upper: float
     goal: Goal
-    best: Array  # (m, m), the multiplier behind the best bound
+    best: Array  # (m, m), the multiplier behind the best bound, where the steps are taken
     n_iter: int = 0
     screens: list[float] = field(default_factory=lambda: [math.inf])  # the best bound at every look
 
@@ -129,7 +129,7 @@ class _Search:
     def _look(self, program: LandmarkProgram, M: Array) -> None:
         bound = program.upper_bound(M)
         if bound < self.screens[-1]:
-            self.best = np.asarray(to_numpy(M))
+            self.best = M
         self.screens.append(min(bound, self.screens[-1]))
 
     def _is_done(self, upper: float) -> bool:

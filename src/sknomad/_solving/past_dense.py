@@ -8,7 +8,7 @@ import time
 import numpy as np
 
 from .._landmark.choice import choose_landmarks
-from .._landmark.rows import GramRows, has_rows
+from .._landmark.rows import GramRows, what_landmarks_need
 from .._numerics.arrays import to_numpy
 from .._points.forms import SoftPoint
 from ..solvers import Auto
@@ -21,8 +21,6 @@ from .solution import Status
 
 # Landmarks that leave out more than this share of the data close no gap worth the time.
 LARGEST_RESIDUAL = 1e-3
-# The matrices of landmarks are as wide as these and the columns of the data together.
-MOST_COLUMNS = 1000
 
 
 def lacks_memory_alone(run: Run, status: Status) -> bool:
@@ -40,14 +38,16 @@ def bound_by_landmarks(run: Run, solver: Auto, limits: Limits, callback: Callbac
 
 def _bound_by_landmarks(run: Run, solver: Auto, limits: Limits, callback: Callback | None) -> Status:
     gram, iterate = run.problem.gram, run.iterate
-    if not has_rows(gram) or iterate is None or not isinstance(iterate.state, SoftState):
+    if iterate is None or not isinstance(iterate.state, SoftState) or not isinstance(iterate.point, SoftPoint):
         return Status.EXHAUSTED
-    rows = GramRows.of(gram)
-    if rows.d > MOST_COLUMNS or not isinstance(iterate.point, SoftPoint):
+    if what_landmarks_need(gram) is not None:
         return Status.EXHAUSTED
-    landmarks = choose_landmarks(rows, "auto", RESIDUAL_SHARE * run.tol, solver.soft.random_state)
-    run.left_out = landmarks.residual
+    rows, deadline = GramRows.of(gram), time.monotonic() + limits.max_seconds - run.seconds
+    landmarks = choose_landmarks(rows, "auto", RESIDUAL_SHARE * run.tol, solver.soft.random_state, deadline)
+    if time.monotonic() > deadline:
+        return Status.MAX_SECONDS
     if landmarks.residual > LARGEST_RESIDUAL:
+        run.left_out = landmarks.residual
         return Status.EXHAUSTED
     V = np.asarray(to_numpy(iterate.point.V), dtype=np.float64)
     cells = Cells.of(sums_of(rows.X, V), iterate.state.lam, np.zeros(rows.d))
@@ -60,7 +60,6 @@ def _bound_by_landmarks(run: Run, solver: Auto, limits: Limits, callback: Callba
         run.record()
         return callback is not None and bool(callback(run.progress))
 
-    deadline = time.monotonic() + limits.max_seconds - run.seconds
     goal = Goal(run.grade, run.tol, max(limits.max_iter - before, 1), deadline)
     end = bound_from_above(
         rows, landmarks, cells, run.lower, goal, K=run.problem.K, device=solver.device, listener=listen

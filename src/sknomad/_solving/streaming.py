@@ -10,7 +10,6 @@ import numpy as np
 
 from .._numerics.arrays import Array, is_sparse
 from .._numerics.row_blocks import Blocks
-from .._numerics.threads import suitable_threads
 from .._program.data_rows import Sums
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
@@ -105,8 +104,7 @@ def stream_soft(
     cells = cells_of_sample(sample_rows(blocks, rank, seed), blocks.n, K, rank, seed, budget.share(0.5))
     best, count = -math.inf, 0
     while True:
-        with suitable_threads(blocks.d):
-            sums = add_in_order(blocks.each(sweep, cells))
+        sums = add_in_order(blocks.each(sweep, cells))
         value = value_of(sums, blocks.n, K, spread)
         is_told_to_stop = on_sweep is not None and bool(on_sweep(count, value))
         is_over = value - best <= IMPROVEMENT * abs(value) or count >= most_sweeps or budget.is_spent

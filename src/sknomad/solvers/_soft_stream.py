@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from .._files.records import saved
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, row_slices
 from .._numerics.validation import check_numbers, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.mixed import shares_for_trace
@@ -26,6 +26,8 @@ from .._program.data_rows import Sums
 SMALLEST_CELL = 1e-6
 # Factor by which one sweep may change the multiplier: from a poor start the trace may be far from K.
 LARGEST_STEP = 4.0
+# Assignments that are computed together: as many as a processor keeps at hand between the passes over them.
+ENTRIES_TOGETHER = 2**17
 
 
 @saved
@@ -73,6 +75,16 @@ class Cells:
 
 def assignments(block: Array, cells: Cells) -> Array:
     """The rows of ``V`` for some rows of the data, (rows, r)."""
+    return np.concatenate([_assigned(rows, cells) for rows in _rows_together(block, cells)])
+
+
+def _rows_together(block: Array, cells: Cells) -> list[Array]:
+    """Rows in pieces whose assignments are computed together."""
+    size = max(1, ENTRIES_TOGETHER // len(cells.sizes))
+    return [block[rows] for rows in row_slices(len(block), size)]
+
+
+def _assigned(block: Array, cells: Cells) -> Array:
     rows = np.asarray(block, dtype=np.float64) - cells.origin
     costs = cells.lam * cells.squares / cells.sizes**2 - np.sum(cells.centroids**2, axis=0)
     scores, weights = 2 * (rows @ cells.centroids) + costs, cells.sizes / (2 * cells.lam)
@@ -97,9 +109,8 @@ def sums_of(rows: Array, V: Array) -> Sums:
 
 def sweep(block: Array, cells: Cells) -> Sums:
     """The share of one block of rows in the sums of the next step."""
-    V = assignments(block, cells)
-    rows = np.asarray(block, dtype=np.float64) - cells.origin
-    return sums_of(rows, V)
+    pieces = _rows_together(np.asarray(block, dtype=np.float64), cells)
+    return add_in_order(sums_of(rows - cells.origin, _assigned(rows, cells)) for rows in pieces)
 
 
 def add_in_order(shares: Iterable[Sums]) -> Sums:
