@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from .cells import column_of_numbers, is_text
 from .missing_values import without_missing
+from .number_text import is_missing
 from .raw_table import Column, RawTable, TableError
 from .table import AUTO, NONE, SHOWN_NAMES, Table, TableChoices, listed, quoted
-from .text_table import is_missing
 
 # Names that people and programs give to a first column that only names rows.
 INDEX_NAMES = frozenset({"", "unnamed: 0", "index", "id", "row", "rownames", "row_names", "rowid", "no", "nr", "#"})
