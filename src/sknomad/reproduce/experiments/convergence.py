@@ -208,10 +208,10 @@ def _settles(arrays: Arrays, names: list[str]) -> Claim:
     steps = [found[n, "code"] for n in names]
     holds = all(step is not None and step <= SETTLING_STEPS for step in steps)
     return judge(
-        "The objective settles within a few hundred steps.",
+        "The objective settles within a few hundred steps, with the constants of the authors' code.",
         "steps until it stays within 1 %: {words}",
         holds,
-        "The slower one takes {most} steps with the code's constants.",
+        "The slower one takes {most} steps.",
         Verdict.PAPER,
         source=paper("Figure 13", "which usually converges in a few hundred iterations"),
         untested="" if holds or limit >= SETTLING_STEPS else "This run ends after {limit} steps.",
