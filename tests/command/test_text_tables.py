@@ -67,3 +67,9 @@ def test_commas_between_thousands(tmp_path):
 def test_other_commas_are_not_taken_for_thousands(tmp_path, cell):
     with pytest.raises(TableError, match="got text in the column 'a'"):
         read(tmp_path, "a,b", '"1,234",5', f'"{cell}",6', "3,9")
+
+
+@pytest.mark.parametrize("text", ['"', '""', '"",""'])
+def test_cells_with_nothing_in_them_are_no_table(tmp_path, text):
+    with pytest.raises(TableError, match="FILE must hold a table"):
+        read(tmp_path, text)

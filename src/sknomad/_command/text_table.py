@@ -44,6 +44,8 @@ def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTa
     layout = _layout(lines, [stated[1]] if stated else sorted(SEPARATORS, key=lambda s: s != usual))
     notes += _notes_on(layout, usual)
     rows = _rows(lines, layout.separator)
+    if rows == [[]]:  # quotation marks and separators alone
+        raise TableError(f"FILE must hold a table, got no cell with anything in it in {name}.")
     names = _rows([named], layout.separator)[0] if named else None
     if names is None or len(names) != layout.width:
         names, rows, more = split_header(rows, layout.width, layout.decimal, header)
