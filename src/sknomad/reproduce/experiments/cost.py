@@ -180,7 +180,7 @@ def _polynomial(arrays: Arrays) -> Claim:
     power = exponent(arrays["n"], arrays["whole"])
     return judge(
         "The problem is solved in polynomial time.",
-        "to a proven gap of {tol:g}, ours takes {last:.2g} s at n = {largest}, growing as n^{power:.1f} from n = "
+        "to a proven gap of {tol:g}, ours takes {last:.3g} s at n = {largest}, growing as n^{power:.1f} from n = "
         "{smallest}",
         power < 4,
         "The time grows as n^{power:.1f}.",
