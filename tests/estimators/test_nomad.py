@@ -86,7 +86,7 @@ def test_embedding_decomposes_Q_minus_J_and_not_Q_without_its_first_vector():
 
 def test_embedding_agrees_between_forms_of_the_same_point():
     X, _ = datasets.moons(60, random_state=1)
-    model = NOMAD(K=6).fit(X)
+    model = NOMAD(K=6, solver="admm").fit(X)
     base = model.solution_.point.base
     assert isinstance(base, SpectralPoint)
     dense = embed(DensePoint(base.rows(0, 60)), 3)

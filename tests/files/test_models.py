@@ -56,7 +56,7 @@ def fitted(name):
     makers = {
         "nomad": lambda: NOMAD(K=8).fit(X),
         "nomad sparse": lambda: NOMAD(K=5, solver=SoftAssignment(rank=20)).fit(SPARSE),
-        "nomad auto": lambda: NOMAD(K=5, solver=Auto(direct_below=10)).fit(X),
+        "nomad auto": lambda: NOMAD(K=5, solver=Auto(points_below=10)).fit(X),
         "nomad distances": lambda: NOMAD(K=6, metric="precomputed_distance").fit(distances),
         "nomad frame": lambda: NOMAD(K=6).set_output(transform="pandas").fit(pd.DataFrame(X, columns=["x", "y"])),
         "nomad unfitted": lambda: NOMAD(K=3.5, solver=ADMM(relaxation=1.5)),

@@ -126,6 +126,12 @@ def test_a_curve_that_winds_twice_is_not_called_closed():
     assert find_order(DensePoint(Q), circle(2 * t), labels, 1e-2).is_closed.tolist() == [False]
 
 
+def cuts(Q, threshold):
+    """What each entry is above where the similarity is above the threshold."""
+    norms = np.sqrt(np.diag(Q))
+    return threshold * np.outer(norms, norms)
+
+
 def brute_force(Q, cut):
     """Shortest paths by Floyd and Warshall, from the definition."""
     diagonal = np.diag(Q)
@@ -144,7 +150,7 @@ def test_geodesics_are_shortest_paths(solver):
     Q = model.solution_.point.unmixed.dense()
     found = model.geodesic_distances()
     # Roots of rounding errors between equal rows: 1e-8.
-    assert np.allclose(found, brute_force((Q + Q.T) / 2, 1e-2 * Q.max()), atol=1e-7)
+    assert np.allclose(found, brute_force((Q + Q.T) / 2, cuts(Q, model.threshold)), atol=1e-7)
     assert np.allclose(model.geodesic_distances([3, 5]), found[[3, 5]])
     apart = model.labels_[:, None] != model.labels_
     assert model.n_manifolds_ == 2
@@ -174,7 +180,7 @@ def test_sparse_affinity_is_the_support():
     X, _ = datasets.two_rings(80)
     model = NOMAD(K=16, affinity="sparse").fit(X)
     Q = model.solution_.point.unmixed.dense()
-    expected = np.where(1e-2 * Q.max() < Q, Q, 0)
+    expected = np.where(cuts(Q, model.threshold) < Q, Q, 0)
     assert np.allclose(model.affinity_.toarray(), expected, atol=1e-12)
     assert model.affinity_.format == "csr"
     assert isinstance(model.set_params(affinity="dense").affinity_, np.ndarray)
@@ -185,8 +191,8 @@ def test_support_of_soft_assignments_needs_no_dense_rows(rng):
     V[:, 0] += 1e-3
     V /= V.sum(axis=1, keepdims=True)
     Q = SoftPoint(V).dense()
-    assert np.allclose(support(SoftPoint(V), 0.05).toarray(), np.where(0.05 * Q.max() < Q, Q, 0))
-    assert np.allclose(geodesics(support(SoftPoint(V), 0.05)), brute_force(Q, 0.05 * Q.max()), atol=1e-7)
+    assert np.allclose(support(SoftPoint(V), 0.05).toarray(), np.where(cuts(Q, 0.05) < Q, Q, 0))
+    assert np.allclose(geodesics(support(SoftPoint(V), 0.05)), brute_force(Q, cuts(Q, 0.05)), atol=1e-7)
 
 
 def test_memberships_are_shares_of_rows():

@@ -81,7 +81,6 @@ def test_every_form_answers_as_its_matrix(form, fixed, rng):
     assert np.allclose(point.diagonal(), np.diagonal(Q), atol=1e-13)
     assert np.allclose(point.product(columns), Q @ columns, atol=1e-12)
     assert point.trace() == pytest.approx(np.trace(Q))
-    assert point.largest_entry() == pytest.approx(np.diagonal(Q).max())
 
 
 @pytest.mark.parametrize("form", [dense, spectral, soft, factor, mixed])
@@ -118,13 +117,6 @@ def test_one_wrong_number_is_noticed(value):
             assert wrap(form(good)).is_finite()
             assert not wrap(form(bad)).is_finite()
     assert not SpectralPoint(good, bad[1]).is_finite()
-
-
-def test_light_points_have_no_say_in_the_largest_entry():
-    roots = np.array([1.0, 1.0, 1e-3])
-    point = PlainPoint(DensePoint(np.diag([1.0, 2.0, 1.0])), roots)
-    assert point.largest_entry() == 2
-    assert point.diagonal().max() == pytest.approx(1e6)
 
 
 def test_constructors_take_the_vector_itself_or_nothing(rng):

@@ -46,7 +46,7 @@ def forms(kind, X, copies):
     }[kind]
 
 
-@pytest.mark.parametrize("solver", ["auto", SoftAssignment(), Auto(direct_below=4)], ids=["admm", "soft", "auto"])
+@pytest.mark.parametrize("solver", ["auto", SoftAssignment(), Auto(points_below=4)], ids=["admm", "soft", "auto"])
 @pytest.mark.parametrize("kind", ["data", "sparse", "kernel", "distances"])
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 def test_weights_are_repetitions(kind, solver, weighted):

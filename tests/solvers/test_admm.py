@@ -68,7 +68,7 @@ def test_listed_torus_values_are_those_of_the_linear_program(side, K):
 # Above 400 points "auto" is another method, below it is ADMM itself.
 both = pytest.mark.parametrize("solver", ["admm", "auto"])
 # What "auto" does above 400 points, at any size.
-JOINED = replace(Auto.on("cpu"), direct_below=10)
+JOINED = replace(Auto.on("cpu"), points_below=10)
 
 
 @pytest.mark.parametrize("solver", ["admm", JOINED], ids=["admm", "auto"])

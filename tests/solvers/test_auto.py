@@ -84,7 +84,7 @@ def test_where_no_proof_fits_soft_assignments_go_on(monkeypatch):
 
 
 def test_many_points_are_worth_more_sweeps():
-    settings = Auto(thorough_from=100, direct_below=40)
+    settings = Auto(thorough_from=100, points_below=40)
     problem = problem_of(np.random.default_rng(0).standard_normal((150, 2)), 6)
     assert settings._first_phase(problem).max_growth == 2
     assert settings._first_phase(problem).improvement == settings.soft.improvement / 2
@@ -108,7 +108,7 @@ def test_numbers_beyond_single_precision(scale):
     assert here.certificate.lower <= there.certificate.upper / scale**2 * (1 + 1e-9)
 
 
-FEW = Auto(direct_below=0, points_below=400)
+FEW = Auto()
 
 
 @pytest.mark.parametrize(("n", "K"), [(60, 12), (100, 24), (160, 40)])
@@ -153,7 +153,7 @@ def test_cells_at_points_of_equal_points(rng):
     assert solve(problem_of(X, 9), FEW, tol=1e-3).is_certified
 
 
-@pytest.mark.parametrize("name", ["direct_below", "points_below", "thorough_from"])
+@pytest.mark.parametrize("name", ["points_below", "thorough_from"])
 @pytest.mark.parametrize("value", [-1, 2.5, "many", None])
 def test_numbers_of_points_are_checked(name, value):
     with pytest.raises((TypeError, ValueError), match=f"{name} must be"):

@@ -97,7 +97,7 @@ def test_array_libraries_give_the_same_bracket(xp):
     for exact_below, agreement in [(400, 1e-8), (50, 1e-4)]:
 
         def solver(device, exact_below=exact_below):
-            return Auto(SoftAssignment(device=device), ADMM(device=device, exact_below=exact_below), direct_below=10)
+            return Auto(SoftAssignment(device=device), ADMM(device=device, exact_below=exact_below), points_below=10)
 
         here = solve(problem, solver("cpu"), tol=1e-3).certificate
         there = solve(problem, solver(model), tol=1e-3).certificate

@@ -36,7 +36,7 @@ def test_small_problems_need_more_steps(no_gpu):
 
 
 def test_without_a_bound_the_first_phase_needs_to_end(no_gpu):
-    text = said(lambda: NOMAD(8, solver=Auto(direct_below=40), tol=0.0, max_iter=3).fit(NOISE))
+    text = said(lambda: NOMAD(8, solver=Auto(points_below=40), tol=0.0, max_iter=3).fit(NOISE))
     assert "reached max_iter after 3 iterations without an upper bound" in text
     assert text.endswith("Raise max_iter: bounds come after the first phase.")
 

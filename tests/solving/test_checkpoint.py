@@ -12,14 +12,17 @@ import numpy as np
 import pytest
 
 from sknomad import Gram, KMeansSDP, datasets, solve
+from sknomad._certificate.iterate import Iterate
+from sknomad._certificate.upper import upper_bound
 from sknomad._numerics.memory import free_memory, total_memory
 from sknomad._solving import checkpoint, memory_check
-from sknomad._solving.checkpoint import CheckpointError, RunRecord
+from sknomad._solving.checkpoint import CheckpointError, CheckpointFile, RunRecord
+from sknomad._solving.judging import ProgramJudge
 from sknomad._solving.memory_check import forecast
 from sknomad._solving.run_state import Run
 from sknomad.solvers import ADMM, Auto, SoftAssignment, Solver
 
-SOLVER = Auto(SoftAssignment(), ADMM(exact_below=60), direct_below=10)
+SOLVER = Auto(SoftAssignment(), ADMM(exact_below=60), points_below=10)
 
 
 def make_problem(n=120, K=10):
@@ -149,11 +152,26 @@ def test_a_million_dense_points_are_refused_before_anything_is_allocated():
 
 
 def test_no_field_of_a_run_is_lost():
-    settings = {"problem", "tol", "keeps_multiplier", "multiplier", "started"}
-    proven_again, as_columns = {"lower", "upper", "grade", "landmarks", "left_out"}, {"rows"}
+    settings = {"problem", "tol", "keeps_multiplier", "started"}
+    proven_again, as_columns = {"lower", "upper", "upper_from", "grade", "landmarks", "left_out"}, {"rows"}
     fields = {field.name for field in dataclasses.fields(Run)} - settings - proven_again - as_columns
     kept = {field.name for field in dataclasses.fields(RunRecord)}
     assert fields | {"judge", "trace", "upper_was_known"} == kept
+
+
+def test_the_multiplier_of_the_best_bound_is_kept_beside_the_last(tmp_path):
+    problem, judge = make_problem(), ProgramJudge()
+    good = solve(problem, "admm", tol=1e-3)
+    run = Run(problem, 1e-3, "eigen", point=good.point, iterate=good.iterate, keeps_multiplier=True)
+    run.enter_upper(upper_bound(problem, good.iterate.N))
+    run.iteration, run.iterate = 5, Iterate(good.point, N=np.zeros((problem.n, problem.n)))
+    CheckpointFile(tmp_path / "run", SOLVER, judge).save(run)
+    again = Run(problem, 1e-3, "eigen", keeps_multiplier=True)
+    CheckpointFile(tmp_path / "run", SOLVER, ProgramJudge()).restore(again)
+    assert again.upper == pytest.approx(run.upper, rel=1e-12)
+    assert again.is_done
+    assert again.upper < upper_bound(problem, run.iterate.N)
+    np.testing.assert_array_equal(again.multiplier, run.multiplier)
 
 
 def test_memory_is_compared_where_the_solver_computes(monkeypatch):

@@ -281,7 +281,7 @@ def test_values_of_the_wrong_shape_are_refused(rng):
 def test_a_forged_point_in_a_file_is_refused(tmp_path, capsys):
     path, data = tmp_path / "cert", tmp_path / "data.npy"
     np.save(data, X)
-    solve(problem_of(None)).save_certificate(path)
+    solve(problem_of(None), "admm").save_certificate(path)
     members = members_of(path.read_bytes())
     shapes = {name: np.lib.format.read_array(io.BytesIO(d)).shape for name, d in members if name.endswith(".npy")}
     l = next(name for name, shape in shapes.items() if len(shape) == 1 and name.startswith("array_"))  # noqa: E741

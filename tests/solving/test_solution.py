@@ -8,7 +8,7 @@ from sknomad import NOMAD, Gram, KMeansSDP, datasets, solve
 
 def test_a_solution_is_read_as_the_estimator_reads_it():
     X = datasets.two_rings(60)[0]
-    solution = solve(KMeansSDP(Gram.from_data(X), 12), tol=1e-3)
+    solution = solve(KMeansSDP(Gram.from_data(X), 12), tol=1e-3, smooth=True)
     model = NOMAD(12, tol=1e-3, coordinates="spectral").fit(X)
     labels = solution.manifolds()
     assert adjusted_rand_score(labels, model.labels_) == 1

@@ -68,7 +68,7 @@ def test_soft_assignments_started_alike_have_the_same_values(repeated):
         assert np.allclose(a.point.V[copies], b.point.V, atol=1e-6)
 
 
-@pytest.mark.parametrize("solver", ["soft", Auto(direct_below=4), ADMM(device="cpu32"), ADMM(exact_below=4)], ids=str)
+@pytest.mark.parametrize("solver", ["soft", Auto(points_below=4), ADMM(device="cpu32"), ADMM(exact_below=4)], ids=str)
 @pytest.mark.parametrize("form", FORMS)
 def test_all_solvers_that_take_weights(form, solver, rng):
     X, w = rng.standard_normal((16, 2)), random_weights(rng, 16)

@@ -24,7 +24,7 @@ from .fitted import PlacesNewPoints
 # Points of one component of a layer are linked by similarities above a hundredth.
 LINKED = 2.0
 # Ways lead over entries of the first layer's Q above this share of the largest: the default of `NOMAD`.
-THRESHOLD = 1e-2
+THRESHOLD = 0.1
 
 
 @saved

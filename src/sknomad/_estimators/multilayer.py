@@ -240,14 +240,16 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
         watch, files = _Watch(self.callback), LayerFiles(self.checkpoint)
         for position, K in enumerate(schedule):
             began, time_for_it = budget.elapsed, budget.share(1 / (len(schedule) - position + 1)).max_seconds
-            options = SolveOptions(self.solver, self.tol, self.max_iter, time_for_it, self.grade)
+            # The last layer is to be a hard clustering, so its points are best as near to the optimum as they come.
+            is_last = position == len(schedule) - 1
+            options = SolveOptions(self.solver, self.tol, self.max_iter, time_for_it, self.grade, smooth=not is_last)
             start = Iterate(solutions[-1].point.with_trace(K)) if solutions and gram.n <= WARM_BELOW else None
             hear = watch if self.callback is not None else None
             solution = options.solve(
                 KMeansSDP(gram, K), start=start, callback=hear, checkpoint=files.checkpoint(position)
             )
             solutions.append(solution)
-            trees.append(linkage_tree(solution.point.unmixed))
+            trees.append(linkage_tree(solution.point.unmixed, None if solutions[1:] else gram))
             if watch.stopped or solution.status is Status.INTERRUPTED or budget.is_spent:
                 break
             if hardness(solution.point.unmixed.dense()) >= HARD:

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Cluster
 from .._certificate.iterate import Iterate
 from .._files.models import Saveable
 from .._manifolds.consensus import Consensus, solve_around
+from .._manifolds.path import begins_best_anew
 from .._manifolds.search import RecordedChoice, search_parts
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.dask_blocks import is_dask
@@ -57,8 +58,8 @@ class NOMAD(
         What `X` is: data, a positive semidefinite kernel matrix, or a distance matrix.
     tol : float, default=1e-3
         Certified relative gap at which to stop.
-    threshold : float, default=1e-2
-        Entries of ``Q`` above this share of the largest connect two points. With a given ``K`` connected points are
+    threshold : float, default=0.1
+        Similarities ``Q_ij / sqrt(Q_ii Q_jj)`` above this connect two points. With a given ``K`` connected points are
         one manifold.
     allow_single_cluster : bool, default=True
         Whether ``K="auto"`` may find a single manifold; False where it is known that there are several.
@@ -163,7 +164,7 @@ class NOMAD(
         solver: str | Solver = "auto",
         metric: str = "euclidean",
         tol: float = 1e-3,
-        threshold: float = 1e-2,
+        threshold: float = 0.1,
         allow_single_cluster: bool = True,
         min_component_size: int | str = "auto",
         outlier_threshold: float | None = None,
@@ -248,7 +249,7 @@ class NOMAD(
             hear = listen(self.callback, LineWriter(type(self).__name__) if self.verbose else None, task.listener)
             found = solve_around(
                 options, problem, self.consensus,
-                budget=budget, start=self._start(gram.n), callback=hear, checkpoint=self.checkpoint,
+                budget=budget, start=self._start(problem, options.solver), callback=hear, checkpoint=self.checkpoint,
             )  # fmt: skip
             self._read(found, groups, K, choice, table, given_template(X))
             task.end()
@@ -294,7 +295,9 @@ class NOMAD(
         """Fit to `X` and return `labels_`."""
         return self.fit(X, sample_weight=sample_weight).labels_
 
-    def _start(self, n: int) -> Iterate | None:
+    def _start(self, problem: KMeansSDP, solver: str | Solver) -> Iterate | None:
         """Where to begin: the last fit's end, if asked for and of the same size."""
         last = getattr(self, "solution_", None) if self.warm_start else None
-        return last.iterate if last is not None and last.problem.n == n else None
+        if last is None or last.problem.n != problem.n:
+            return None
+        return None if last.problem.K != problem.K and begins_best_anew(solver, problem.n) else last.iterate

@@ -27,8 +27,8 @@ from .inertia import least_inertia
 from .part_proof import Triangle, bound_of_part, gram_of_part, in_units, pack_small, pack_whole
 from .proof import prove
 
-# The relative accuracy of the program's value where weights leave no labels to measure it by.
-WEIGHTED_TOL = 1e-3
+# What a solver is asked for at least, relative to the program's value.
+SMALLEST_TOL = 1e-9
 # Up to this many points the labels are the start: soft assignments gain nothing there.
 SMALL_PART = 400
 
@@ -68,7 +68,7 @@ def solve_part(task: PartTask) -> PartBound:
     gram = gram_of_part(task.rows, task.weights)
     if budget.is_spent:
         return _rough(gram, task, budget, cost)
-    bound, N = (_weighted if task.weights is not None else _plain)(task, gram, budget)
+    bound, N = _plain(task, gram, budget) if task.weights is None else _weighted(task, gram, budget, cost)
     triangle = None if N is None else pack_whole(N) if task.is_whole else pack_small(N)
     if triangle is None or task.is_whole:
         bound = in_units(max(bound, 0.0), gram.unit)
@@ -133,11 +133,15 @@ def _guessed(problem: KMeansSDP, start: Iterate) -> tuple[float, Array]:
     return least_inertia(problem.gram, int(problem.K)).given(upper_bound(problem, N)), N
 
 
-def _weighted(task: PartTask, gram: Gram, budget: Budget) -> tuple[float, Array | None]:
+def _weighted(task: PartTask, gram: Gram, budget: Budget, cost: float) -> tuple[float, Array | None]:
     """The same for points with weights: no labels are needed for it."""
     problem = KMeansSDP(gram, task.K)
-    run = Run(problem, WEIGHTED_TOL, task.options.grade, keeps_multiplier=task.is_kept)
+    # The tolerance is relative to the inertia; of the value, which is the rest of the trace, it is a smaller share.
+    inertia = min(cost / gram.unit, gram.trace / 2)
+    share = inertia / (gram.trace - inertia) if gram.trace > 0 else 1.0
+    tol = max(task.options.tol * share, SMALLEST_TOL)
+    run = Run(problem, tol, task.options.grade, keeps_multiplier=task.is_kept)
     limits = Limits(task.options.max_iter, budget.left)
-    run_solver(run, resolve(task.options.solver, problem, WEIGHTED_TOL), limits)
+    run_solver(run, resolve(task.options.solver, problem, tol), limits)
     N = None if run.multiplier is None else np.asarray(to_numpy(run.multiplier))
     return least_inertia(gram, task.K).given(run.upper), N

@@ -26,14 +26,14 @@ from .valley_tree import FEWEST_POINTS
 
 # Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
 PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 10, 15)
-# Strength from which on there are several parts, at so many points, and how it moves with the log of their number: at
-# most 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than surfaces and clouds do,
-# because every gap of a sample is a valley of a curve; between these dimensions the threshold goes from theirs to the
-# others'. Few points do not tell their dimension.
+# Strength from which on there are several parts, at so many points, and how it moves with the log of their number, less
+# above that many: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than
+# surfaces and clouds do, because every gap of a sample is a valley of a curve; between these dimensions the threshold
+# goes from theirs to the others'. Few points do not tell their dimension.
 SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.5, -3.2, 300
 CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
 SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
-PER_LOG_POINTS = -0.7
+PER_LOG_POINTS, PER_LOG_MANY_POINTS = -0.7, -0.4
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
@@ -150,7 +150,7 @@ def several_from(n: int, dimension: float, n_parts: int = 2) -> float:
     threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
     if n_parts >= MANY_PARTS:
         threshold += MORE_FOR_MANY
-    return threshold + PER_LOG_POINTS * math.log(n / AT_POINTS)
+    return threshold + (PER_LOG_POINTS if n < AT_POINTS else PER_LOG_MANY_POINTS) * math.log(n / AT_POINTS)
 
 
 def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, float, float]:

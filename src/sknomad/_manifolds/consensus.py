@@ -16,8 +16,7 @@ import numpy as np
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate
-from .._numerics.arrays import to_numpy
-from .._points.forms import DensePoint, SoftPoint
+from .._points.forms import DensePoint, SoftPoint, side_by_side
 from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
 from .._solving.budget import Budget
@@ -84,10 +83,7 @@ def solve_around(
 
 
 def mean_point(solutions: list[Solution]) -> MixedPoint:
-    """The mean of feasible points, as soft assignments if all are.
-
-    Soft assignments are averaged by laying them side by side, each with its share of every row.
-    """
+    """The mean of feasible points, as soft assignments if all are."""
     points = [solution.point for solution in solutions]
     if len(points) == 1:
         return points[0]
@@ -98,8 +94,7 @@ def mean_point(solutions: list[Solution]) -> MixedPoint:
     soft = [base for base in bases if isinstance(base, SoftPoint)]
     base: SoftPoint | DensePoint
     if len(soft) == len(bases):
-        columns = [share * np.asarray(to_numpy(one.V)) for share, one in zip(shares, soft, strict=True)]
-        base = SoftPoint(np.hstack(columns), soft[0].fixed)
+        base = side_by_side(soft, shares.tolist())
     else:
         base = DensePoint(sum(share * one.dense() for share, one in zip(shares, bases, strict=True)))
     return MixedPoint(base, identity, mean, points[0].fixed)

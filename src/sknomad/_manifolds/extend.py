@@ -36,17 +36,17 @@ SMALLEST_CELL = 1e-9
 def extend(solution: Solution, metric: str, parts: Array, n_components: int) -> tuple[Array, Extension]:
     """Coordinates of the training points, (n, n_components), and how to place others among them.
 
-    Where the point is a soft assignment its cells are the anchors, and the coordinates are those of one further update
-    of its rows, so that training points are placed by the very formula that places new ones. Otherwise the training
-    points are the anchors.
+    Where the point is a soft assignment to few cells these are the anchors, and the coordinates are those of one
+    further update of its rows, so that training points are placed by the very formula that places new ones. Otherwise
+    the training points are the anchors.
     """
     gram = solution.problem.gram
-    base = solution.point.unmixed
+    base, multipliers = solution.point.unmixed, multipliers_of(solution)
     features = Features(metric, gram.frame)
-    if isinstance(base, SoftPoint):
+    if isinstance(base, SoftPoint) and (multipliers is None or 2 * base.V.shape[1] < gram.n):
         return _extend_cells(gram, np.asarray(to_numpy(base.V), dtype=np.float64), features, parts, n_components)
     coordinates = embed(solution.point, n_components, parts, gram.roots)
-    return coordinates, _extend_points(gram, multipliers_of(solution), features, parts, coordinates)
+    return coordinates, _extend_points(gram, multipliers, features, parts, coordinates)
 
 
 def _extend_points(

@@ -14,7 +14,7 @@ from .._points.point import Point
 
 
 def support(point: Point, threshold: float) -> Sparse:
-    """The entries of ``Q`` above `threshold` times the largest, as a symmetric CSR matrix, made in row blocks."""
+    """The entries of ``Q`` whose similarity is above `threshold`, as a symmetric CSR matrix, made in row blocks."""
     Q = sp.vstack([rows for _, rows in rows_above(point, threshold)], format="csr")
     return (Q + Q.T) / 2
 

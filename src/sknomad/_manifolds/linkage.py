@@ -19,6 +19,7 @@ from .._numerics.arrays import Array, row_slices, to_numpy
 from .._points.components import in_order
 from .._points.forms import SoftPoint
 from .._points.point import Point
+from .._program.gram import Gram
 
 # Rows of Q looked at together: bounds the memory at n times this many numbers.
 BLOCK_ROWS = 512
@@ -31,6 +32,8 @@ FAINTEST = 1e-6
 CEILING = 4.0
 # Heights up to here all mean "together": a similarity of 0.8.
 TOGETHER = 0.1
+# Sets beyond which their distances are not measured.
+MOST_MEASURED = 1000
 # A tree speaks about parts only at heights where sets large enough hold this share of the points.
 COVERED = 0.8
 
@@ -111,11 +114,11 @@ class LinkageTree:
         return in_order(connected_components(sp.coo_array(links, shape=(self.n, self.n)), directed=False)[1])
 
 
-def linkage_tree(point: Point) -> LinkageTree:
+def linkage_tree(point: Point, gram: Gram | None = None) -> LinkageTree:
     """The single-linkage tree of the similarities of a point.
 
     Similarities no larger than the most negative one are the solver's noise and count as none. What no similarity
-    joins is joined to the largest set, at an infinite height.
+    joins is joined to the largest set, at an infinite height; with the data, sets whose means are nearest come first.
     """
     similarity = similarities(point)
     # scipy takes a zero for a missing link, so heights are raised by one.
@@ -123,7 +126,7 @@ def linkage_tree(point: Point) -> LinkageTree:
     forest = minimum_spanning_tree(links).tocoo()
     order = np.argsort(forest.data, kind="stable")
     first, second = forest.row[order].astype(np.int64), forest.col[order].astype(np.int64)
-    bridges = _bridges(point.n, first, second)
+    bridges = _bridges(point.n, first, second, gram)
     first, second = np.r_[first, bridges[0]], np.r_[second, bridges[1]]
     heights = np.r_[np.maximum(forest.data[order] - 1, 0.0), np.full(len(bridges[0]), math.inf)]
     joins_parts, covered_at = _join_sets(first, second, smallest_part(point.n))
@@ -173,15 +176,31 @@ def _row_blocks(point: Point) -> Iterator[tuple[int, Array]]:
         yield block.start, np.asarray(to_numpy(point.rows(block.start, block.stop)), dtype=np.float64)
 
 
-def _bridges(n: int, first: Array, second: Array) -> tuple[Array, Array]:
-    """Links that tie every connected set to the largest, smaller ones first."""
+def _bridges(n: int, first: Array, second: Array, gram: Gram | None) -> tuple[Array, Array]:
+    """Links that tie connected sets together: those nearest to each other first, or all to the largest."""
     links = sp.coo_array((np.ones(len(first)), (first, second)), shape=(n, n))
     labels = connected_components(links, directed=False)[1]
     sizes = np.bincount(labels)
-    order = np.argsort(sizes, kind="stable")
     member = np.zeros(len(sizes), dtype=np.int64)
     member[labels[::-1]] = np.arange(n)[::-1]  # the first point of each set
+    if gram is not None and 1 < len(sizes) <= MOST_MEASURED:
+        one, other = _nearest_sets(gram, labels, sizes)
+        return member[one], member[other]
+    order = np.argsort(sizes, kind="stable")
     return member[order[:-1]], np.full(len(sizes) - 1, member[order[-1]])
+
+
+def _nearest_sets(gram: Gram, labels: Array, sizes: Array) -> tuple[Array, Array]:
+    """Pairs of sets that join all of them, by the distances of their means, the nearest first."""
+    H = np.zeros((len(labels), len(sizes)))
+    H[np.arange(len(labels)), labels] = 1 / sizes[labels]
+    M = H.T @ (gram @ H)
+    lengths = np.sqrt(np.maximum(np.diagonal(M)[:, None] + np.diagonal(M) - 2 * M, 0))
+    longest = float(lengths.max())
+    # scipy takes a zero for a missing link.
+    tree = minimum_spanning_tree(np.triu(lengths / (longest if longest > 0 else 1.0) + 1, 1)).tocoo()
+    order = np.argsort(tree.data, kind="stable")
+    return tree.row[order].astype(np.int64), tree.col[order].astype(np.int64)
 
 
 def _join_sets(first: Array, second: Array, smallest: int) -> tuple[Array, int]:

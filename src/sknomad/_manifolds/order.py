@@ -14,6 +14,7 @@ import numpy as np
 from scipy.stats import rankdata
 
 from .._numerics.arrays import Array
+from .._points.components import row_norms
 from .._points.point import Point
 
 # Widest gap between neighbouring angles on a closed curve; 0 in theory, a right angle on an open one.
@@ -60,7 +61,6 @@ def find_order(
     n = len(labels)
     counts = np.ones(n) if weights is None else weights
     diagonal = point.diagonal()
-    cut = threshold * point.largest_entry()
     line = coordinates[:, 0] if along is None else along
     rings: dict[int, Array] = {}
     needed: dict[int, float] = {}
@@ -76,7 +76,7 @@ def find_order(
             rings[label] = members[around]
             needed[label] = _links_needed(coordinates[members], counts[members])
     is_closed = np.zeros(count, dtype=bool)
-    is_closed[[label for label, share in _linked(point, rings, cut) if share >= needed[label]]] = True
+    is_closed[[label for label, share in _linked(point, rings, threshold) if share >= needed[label]]] = True
     order = np.full(n, np.nan)
     for label, members in enumerate(_members(labels, count)):
         position = angles[members] if is_closed[label] else line[members]
@@ -154,11 +154,13 @@ def _links_needed(coordinates: Array, counts: Array) -> float:
     return LINKED_IN_NOISE if is_ring else LINKED
 
 
-def _linked(point: Point, rings: dict[int, Array], cut: float) -> list[tuple[int, float]]:
+def _linked(point: Point, rings: dict[int, Array], threshold: float) -> list[tuple[int, float]]:
     """The manifolds in `rings`, and the share of their points that ``Q`` links to the next."""
     if not rings:
         return []
+    norms = row_norms(point)
+    starts = np.concatenate(list(rings.values()))
     ends = np.concatenate([np.roll(ring, -1) for ring in rings.values()])
-    links = point.entries(np.concatenate(list(rings.values())), ends) > cut
+    links = point.entries(starts, ends) > threshold * norms[starts] * norms[ends]
     parts = np.split(links, np.cumsum([len(ring) for ring in rings.values()])[:-1])
     return [(label, float(part.mean())) for label, part in zip(rings, parts, strict=True)]

@@ -24,7 +24,7 @@ from .._solving.loop import Callback
 from .._solving.options import SolveOptions
 from .._solving.solution import Solution, raise_if_interrupted
 from ..metrics import active_modes
-from ..solvers import Solver
+from ..solvers import Auto, Solver
 from .linkage import linkage_tree
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def nomad_path(
     checkpoint: str | os.PathLike[str] | None = None,
     n_jobs: int | None = None,
 ) -> NOMADPath:
-    """Solve the program for several ``K``, each started from the solution before.
+    """Solve the program for several ``K``, each started from the solution before where that saves steps.
 
     Parameters
     ----------
@@ -190,8 +190,14 @@ def _solved(
         solution = options.solve(KMeansSDP(gram, K), start=start, callback=callback, checkpoint=kept)
         raise_if_interrupted(solution.status)
         found.append(_facts(solution))
-        start = warm_start(solution)
+        start = None if begins_best_anew(options.solver, gram.n) else warm_start(solution)
     return found
+
+
+def begins_best_anew(solver: str | Solver, n: int) -> bool:
+    """Whether a start from another ``K`` costs more steps than it saves: a cell at every point is the better one."""
+    auto = Auto() if solver == "auto" else solver
+    return isinstance(auto, Auto) and n <= auto.points_below
 
 
 def warm_start(solution: Solution) -> Iterate | None:

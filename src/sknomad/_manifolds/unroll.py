@@ -48,7 +48,7 @@ def unroll(
 ) -> Array:
     """Isometric coordinates (n, n_components), each component of `parts` by itself, about its (weighted) mean.
 
-    Ways lead over entries of ``Q`` above `threshold` times the largest. Where these leave a component in pieces, the
+    Ways lead over entries of ``Q`` of a similarity above `threshold`. Where these leave a component in pieces, the
     nearest points of two pieces are linked. The points of `rings`, curves that close, are linked each to the next: a
     wide gap in the sample would otherwise open them. Pairs of `closing` are linked when all is in one piece. Of each
     point's links those of the `n_lengths` shortest count, or `links` where they are known already.

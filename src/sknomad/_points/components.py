@@ -1,4 +1,8 @@
-"""Manifolds: the connected components of the graph whose weights are the entries of ``Q``."""
+"""Manifolds: the connected components of the graph of the similarities ``Q_ij / sqrt(Q_ii Q_jj)``.
+
+Entries themselves are small where points lie close and large where they are few: beside one point alone, whose entry is
+one, all links of a dense region would be too weak to count.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +23,15 @@ NORM_DIGITS = 9
 
 
 def find_manifolds(point: Point, threshold: float) -> Array:
-    """Label of each point's component in the graph of entries above `threshold` times the largest.
+    """Label of each point's component in the graph of similarities above `threshold`.
 
     Labels count from 0 in the order in which components first appear.
     """
     factors = None if isinstance(point, PlainPoint) else point.sparse_factors()
     if factors is not None:
-        return in_order(product_components(*factors, threshold * point.largest_entry()))
+        over_norms = sp.diags(1 / row_norms(point))
+        left, right = (over_norms @ factors[0]).tocsr(), (factors[1] @ over_norms).tocsr()
+        return in_order(product_components(left, right, threshold))
     labels: Array = np.arange(point.n)
     for block, rows in rows_above(point, threshold):
         edges = rows.tocoo()
@@ -43,8 +49,8 @@ def _with_light_points(point: PlainPoint, labels: Array) -> Array:
 
 
 def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Sparse]]:
-    """Blocks of rows of ``Q``, sparse: the entries above `threshold` times the largest, and no other."""
-    cut = threshold * point.largest_entry()
+    """Blocks of rows of ``Q``, sparse: the entries whose similarity is above `threshold`, and no other."""
+    norms = row_norms(point)
     noise = point.noise() if isinstance(point, PlainPoint) else 0.0
     factors = point.sparse_factors()
     for block in row_slices(point.n, max(1, BLOCK_ENTRIES // point.n)):
@@ -52,9 +58,16 @@ def rows_above(point: Point, threshold: float) -> Iterator[tuple[slice, Sparse]]
             rows = sp.csr_matrix(np.asarray(to_numpy(point.rows(block.start, block.stop)), dtype=np.float64))
         else:
             rows = (factors[0][block] @ factors[1]).tocsr()
-        rows.data[rows.data <= cut] = 0
+        of_rows = np.repeat(norms[block], np.diff(rows.indptr))
+        rows.data[rows.data <= threshold * of_rows * norms[rows.indices]] = 0
         rows.eliminate_zeros()
         yield block, _above_noise(rows, point, block, noise) if isinstance(point, PlainPoint) else rows
+
+
+def row_norms(point: Point) -> Array:
+    """The roots of ``Q_ii``, what entries are measured by; a row of nothing has no similarity to any."""
+    diagonal = point.diagonal()
+    return np.sqrt(np.where(diagonal > 0, diagonal, np.inf))
 
 
 def _above_noise(rows: Sparse, point: PlainPoint, block: slice, noise: float) -> Sparse:

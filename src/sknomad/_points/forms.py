@@ -219,6 +219,19 @@ def _rows_to_one(V: Array) -> Array:
     return V / xp.sum(V, axis=1)[:, None]
 
 
+def side_by_side(points: list[SoftPoint], shares: list[float]) -> SoftPoint:
+    """The mean of soft assignments with the given shares: all cells of all, each with its share of every row.
+
+    Examples
+    --------
+    >>> one, other = SoftPoint(np.ones((2, 1))), SoftPoint(np.eye(2))
+    >>> side_by_side([one, other], [0.5, 0.5]).dense().tolist()
+    [[0.75, 0.25], [0.25, 0.75]]
+    """
+    columns = [share * np.asarray(to_numpy(one.V)) for share, one in zip(shares, points, strict=True)]
+    return SoftPoint(np.hstack(columns), points[0].fixed)
+
+
 @dataclass(frozen=True)
 class FactorPoint(Point):
     """``Q = Y Y'``, as the Burer-Monteiro method holds it.

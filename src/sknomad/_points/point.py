@@ -60,10 +60,6 @@ class Point(Protocol):
         everyone = np.arange(self.n)
         return self.entries(everyone, everyone)
 
-    def largest_entry(self) -> float:
-        """The largest entry of ``Q``, which is on its diagonal."""
-        return float(self.diagonal().max())
-
     def dense(self) -> Array:
         """The whole of ``Q``, as an n x n NumPy array."""
         return np.asarray(to_numpy(self.rows(0, self.n)), dtype=np.float64)

@@ -59,11 +59,6 @@ class PlainPoint(Point):
         """The entries ``Q[i, j]`` for two index vectors, as those of ``Z``."""
         return self.base.entries(i, j) / (self.roots[i] * self.roots[j])
 
-    def largest_entry(self) -> float:
-        """The largest entry of ``Q``, light points left aside."""
-        heavy = np.flatnonzero(~self.is_light)
-        return float(self.entries(heavy, heavy).max())
-
     def sparse_factors(self) -> tuple[Sparse, Sparse] | None:
         """Those of ``Z``, row by row and column by column over the roots."""
         factors = self.base.sparse_factors()

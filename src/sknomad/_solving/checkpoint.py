@@ -1,8 +1,8 @@
 """Checkpoints: the state of a run in one file that is either complete and intact, or refused.
 
 A run that goes on takes the same steps as if it had never stopped. What is proven is not read from the file but proven
-again, from its point and its last multiplier: whoever wrote the file, the bounds are true. They may be a little looser
-than before the stop, because the multiplier behind the best bound is kept only where it is the last one.
+again, from its point and its multipliers: whoever wrote the file, the bounds are true. With many points they may be a
+little looser than before the stop, because the multiplier behind the best bound is then kept only where it is the last.
 """
 
 from __future__ import annotations
@@ -62,12 +62,14 @@ class RunRecord:
     trace: dict[str, Array]  # the columns of the history
     upper_was_known: bool  # whether there was a proof before, so that one is worth its price now
     judge: ProgramJudge
+    multiplier: Array | None  # that of the best bound, where it is kept and is not that of the iterate
 
     @classmethod
     def of(cls, run: Run, iterate: Iterate, judge: ProgramJudge) -> RunRecord:
         """What is to be kept of a run."""
         known = math.isfinite(run.upper)
-        return cls(run.point, iterate, run.iteration, run.seconds, columns_of(run.rows), known, judge)
+        best = None if run.upper_from == run.iteration else run.multiplier
+        return cls(run.point, iterate, run.iteration, run.seconds, columns_of(run.rows), known, judge, best)
 
     def check(self, problem: KMeansSDP) -> None:
         """Refuse what can be no run of `problem`."""
@@ -108,7 +110,7 @@ class CheckpointFile:
             run.iterate, run.iteration, run.rows = record.iterate, record.iteration, rows_of_columns(record.trace)
             run.seconds_before = record.seconds_before
             self.judge.take_over(record.judge)
-            self.judge.prove_again(run, record.point, upper_was_known=record.upper_was_known)
+            self.judge.prove_again(run, record.point, record.multiplier, upper_was_known=record.upper_was_known)
         except UNUSABLE as error:
             raise self._unusable(error) from error
         self.is_restored = True

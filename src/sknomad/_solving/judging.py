@@ -73,18 +73,23 @@ class ProgramJudge:
         """Go on where another judge of the same run was."""
         vars(self).update(vars(other))
 
-    def prove_again(self, run: Run, point: Point | None, *, upper_was_known: bool) -> None:
-        """Bound the optimum from what a file holds: a point, which is made feasible anew, and the last multiplier.
+    def prove_again(
+        self, run: Run, point: Point | None, multiplier: Array | None = None, *, upper_was_known: bool
+    ) -> None:
+        """Bound the optimum from what a file holds: a point, which is made feasible anew, and multipliers.
 
-        What it costs is one proof; none where there was none before. The judge's own plans stay as they were.
+        What it costs is a proof for each; none where there was none before. The judge's own plans stay as they were.
         """
         if point is not None:
             _offer(run, point, steps=0)
-        N = _current(run).N
-        if upper_was_known and (N is not None or run.problem.is_trivial):
-            if N is not None and not eigenvalues_are_cheap(run.problem, N, run.tol):
-                run.demand_verified()
-            run.enter_upper(upper_bound(run.problem, N, grade=run.grade, start=self.vectors))
+        last = _current(run).N
+        if not upper_was_known or (last is None and not run.problem.is_trivial):
+            return
+        if last is not None and not eigenvalues_are_cheap(run.problem, last, run.tol):
+            run.demand_verified()
+        run.enter_upper(upper_bound(run.problem, last, grade=run.grade, start=self.vectors))
+        if multiplier is not None:
+            run.enter_upper(upper_bound(run.problem, multiplier, grade=run.grade, start=self.vectors), multiplier)
 
     def begin(self, run: Run) -> None:
         """Look at the start, which may be the answer; a run that goes on has been looked at before."""

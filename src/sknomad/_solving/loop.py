@@ -75,7 +75,7 @@ def take_steps(
         run.iterate = iterate
         run.iteration += 1
         if judge.after_step(run):
-            if run.is_done:
+            if run.may_end:
                 return Status.CERTIFIED
             if keeper is not None:
                 keeper.save_if_due(run)

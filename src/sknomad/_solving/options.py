@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .._certificate.iterate import Iterate
 from .._program.problem import KMeansSDP
-from ..solvers import Solver
+from ..solvers import Auto, Solver
 from .loop import Callback
 from .solution import Solution
 from .solve import solve
@@ -22,6 +22,7 @@ class SolveOptions:
     max_iter: int
     max_seconds: float | None
     grade: str  # strength of proof
+    smooth: bool = True  # whether the default solver's points are to be smooth
 
     def solve(
         self,
@@ -50,4 +51,5 @@ class SolveOptions:
             callback=callback,
             grade=self.grade,
             checkpoint=checkpoint,
+            smooth=self.smooth and (self.solver == "auto" or isinstance(self.solver, Auto)),
         )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from .._landmark.multiplier import LandmarkMultiplier
 from .._numerics.arrays import Array, namespace
 from .._points.mixed import MixedPoint, interior_point
 from .._program.problem import KMeansSDP
+from ..solvers._admm_state import ADMMState
 from .solution import Solution, Status
 
 
@@ -51,6 +52,7 @@ class Run:
     grade: str
     lower: float = -math.inf
     upper: float = math.inf  # proven
+    upper_from: int = -1  # steps after which it was, where the iterate of that step proves it
     point: MixedPoint | None = None  # feasible, of value `lower`
     iterate: Iterate | None = None  # the solver's last step
     iteration: int = 0
@@ -79,13 +81,18 @@ class Run:
         """Whether the gap is known and within `tol`."""
         return math.isfinite(self.certificate.gap) and self.certificate.gap <= self.tol
 
-    def enter_upper(self, upper: float) -> None:
-        """A bound that the current iterate proves; kept, with its multiplier where that is asked for, if the best."""
+    @property
+    def may_end(self) -> bool:
+        """Whether nothing more is wanted."""
+        return self.is_done
+
+    def enter_upper(self, upper: float, multiplier: Array | None = None) -> None:
+        """A bound, kept with its multiplier where that is asked for, if the best: the current iterate's, or another."""
         if upper >= self.upper:
             return
-        self.upper = upper
+        self.upper, self.upper_from = upper, self.iteration if multiplier is None else -1
         if self.keeps_multiplier and self.iterate is not None:
-            N = self.iterate.multiplier
+            N = self.iterate.multiplier if multiplier is None else multiplier
             # A copy: the solver may write the next multiplier into the same array.
             self.multiplier = None if N is None else namespace(N).asarray(N, copy=True)
 
@@ -116,12 +123,18 @@ class Run:
             point=self.point,
             certificate=self.certificate,
             status=status,
-            iterate=self.iterate or Iterate(self.point),
+            iterate=self._iterate_with(self.point),
             trace=columns_of(self.rows),
             n_iter=self.iteration,
             seconds=self.seconds,
             landmarks=self.landmarks,
         )
+
+    def _iterate_with(self, best: MixedPoint) -> Iterate:
+        """The last step; ADMM goes on from its state alone, so that whoever begins there may know the best point."""
+        if self.iterate is None:
+            return Iterate(best)
+        return replace(self.iterate, Q=best) if isinstance(self.iterate.state, ADMMState) else self.iterate
 
 
 def columns_of(rows: list[dict[str, float]]) -> dict[str, Array]:

@@ -91,13 +91,13 @@ class Solution:
         """``Q`` before the mixing that made it feasible, which touches every entry, as a dense n x n array."""
         return self.point.unmixed.dense()
 
-    def manifolds(self, threshold: float = 1e-2) -> Array:
+    def manifolds(self, threshold: float = 0.1) -> Array:
         """Label of each point's manifold: its component in the graph of the entries of ``Q`` that count.
 
         Parameters
         ----------
-        threshold : float, default=1e-2
-            Entries above this share of the largest connect points.
+        threshold : float, default=0.1
+            Points whose similarity ``Q_ij / sqrt(Q_ii Q_jj)`` is above this are connected.
 
         Returns
         -------

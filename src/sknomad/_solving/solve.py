@@ -27,7 +27,11 @@ from .loop import Callback, Limits, take_steps
 from .memory_check import check_memory
 from .past_dense import bound_by_landmarks, lacks_memory_alone
 from .run_state import Run
+from .smoothness import SmoothRun
 from .solution import Solution, Status
+
+# Points up to which a checkpoint holds the multiplier of the best bound beside the last one.
+KEEPS_MULTIPLIER_UP_TO = 2000
 
 
 def solve(
@@ -41,6 +45,7 @@ def solve(
     callback: Callback | None = None,
     grade: str = "eigen",
     checkpoint: str | os.PathLike[str] | None = None,
+    smooth: bool = False,
 ) -> Solution:
     """Solve `problem` until its certified relative gap is at most `tol`.
 
@@ -68,9 +73,13 @@ def solve(
     checkpoint : path, optional
         File that keeps the state of the run. It is renewed now and then and at the end; where it exists, the run
         goes on from it with the same steps as if it had never stopped. Its bounds are not believed but proven again,
-        from the point and the last multiplier in it, and may be a little looser at first than they were. `tol` and the
+        from the point and the multipliers in it; beyond 2,000 points, where only the last multiplier is kept, they may
+        be a little looser at first than they were. `tol` and the
         settings of the solver may change in between. A damaged file, or one of another problem or kind of solver, is
         refused. Where the file cannot be written the run warns once, goes on, and tries again later.
+    smooth : bool, default=False
+        Return the smoothest point known that is proven to be within `tol`, instead of the best one. Estimators do: the
+        closer to the optimum, the more a manifold breaks into clumps. Up to 2,000 points.
 
     Returns
     -------
@@ -88,7 +97,7 @@ def solve(
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
     if grade == "verified":
         check_arithmetic(np.empty(0))  # lower bounds are of that grade too, where there is no upper one
-    run = Run(problem, tol, grade, iterate=start)
+    run = (SmoothRun if smooth else Run)(problem, tol, grade, iterate=start)
     solver = resolve(solver, problem, tol)
     limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
     with suitable_threads(problem.n):
@@ -112,6 +121,7 @@ def run_solver(
     check_memory(problem, solver)
     keeper = None if checkpoint is None else CheckpointFile(Path(checkpoint), solver, judge)
     if keeper is not None:
+        run.keeps_multiplier |= problem.n <= KEEPS_MULTIPLIER_UP_TO
         keeper.restore(run)
     steps = solver.iterates(problem, run.iterate) if not problem.is_trivial else _one_step(problem)
     if keeper is not None:

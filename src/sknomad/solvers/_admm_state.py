@@ -7,9 +7,9 @@ No pass allocates a second n x n array. Large states on a CUDA device are passed
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from .._certificate.iterate import Iterate
+from .._certificate.iterate import Iterate, NegativePart
 from .._files.records import saved
 from .._numerics import fused
 from .._numerics.arrays import Array, device, double, is_on_gpu, like, namespace, row_slices
@@ -177,6 +177,12 @@ def warm_state(problem: KMeansSDP, start: Iterate, rho: float, template: Array) 
     T = _formed_point(point, template)
     N = start.multiplier
     return T if N is None else T - like(N, template) / rho
+
+
+def with_guessed_multiplier(problem: KMeansSDP, soft: Iterate, template: Array) -> Iterate:
+    """Soft assignments with the multiplier that they suggest, so that they have both bounds."""
+    rho = problem.gram.norm / math.sqrt(problem.K)
+    return replace(soft, N=NegativePart(warm_state(problem, soft, rho, template), rho))
 
 
 def _soft_state(problem: KMeansSDP, point: SoftPoint, lam: float, rho: float, template: Array) -> Array:

@@ -13,6 +13,7 @@ from .._numerics.memory import free_memory_of
 from .._numerics.validation import check_integer
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
+from ._admm_state import with_guessed_multiplier
 from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
@@ -43,8 +44,8 @@ class Auto:
     """Soft assignments until they stall, then ADMM started from them and from the multiplier they suggest.
 
     Where the dense arrays of ADMM do not fit into memory the first phase is all there is, and no upper bound is known.
-    Up to `direct_below` points it is ADMM alone: free of any random start, its answer does not depend on the order of
-    the points, and its points within the gap are smoother than those of soft assignments, which break into clumps.
+    Up to `points_below` points it begins with a cell at every point: free of any random start, its answer does not
+    depend on the order of the points.
 
     Parameters
     ----------
@@ -52,14 +53,8 @@ class Auto:
         Settings of the first phase, which finds a feasible point of nearly optimal value.
     admm : ADMM
         Settings of the second, which closes the gap from above, and at last from below.
-    direct : ADMM
-        Settings where the first phase is left out.
-    direct_below : int, default=400
-        Number of points up to which it is.
-    points_below : int, default=0
-        Beyond `direct_below` and up to so many points the first phase is 30 sweeps from a cell at every point: nothing
-        random either. With ``direct_below=0, points_below=400`` proofs for few points take a fraction of the time, but
-        their points are clumpier: right where only the bounds count.
+    points_below : int, default=400
+        Number of points up to which the first phase is 30 sweeps from a cell at every point.
     thorough_from : int, default=2000
         Number of points from which on cells may double twice, and gains count down to half of what they do below:
         sweeps cost little there beside a step of ADMM.
@@ -68,23 +63,19 @@ class Auto:
     --------
     >>> from sknomad import Gram, KMeansSDP, solve
     >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
-    >>> solve(problem, Auto(direct_below=2), tol=1e-3).is_certified
-    True
-    >>> solve(problem, Auto(direct_below=0, points_below=400), tol=1e-3).is_certified
+    >>> solve(problem, Auto(points_below=2), tol=1e-3).is_certified
     True
     """
 
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
     admm: ADMM = FOR_THE_BOUND
-    direct: ADMM = field(default_factory=ADMM)
-    direct_below: int = 400
-    points_below: int = 0
+    points_below: int = 400
     thorough_from: int = THOROUGH_FROM
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        for name in ("direct_below", "points_below", "thorough_from"):
+        for name in ("points_below", "thorough_from"):
             check_integer(vars(self)[name], name, 0)
 
     @classmethod
@@ -94,9 +85,7 @@ class Auto:
         soft = SoftAssignment(
             improvement=improvement, max_growth=0 if tol >= ONE_RANK_FROM else 2, halving=HALVING, device=device
         )
-        # Small problems have no use for single precision.
-        direct = ADMM(device="cpu" if isinstance(device, str) and device == "cpu32" else device)
-        return cls(soft, replace(FOR_THE_BOUND, device=device), direct)
+        return cls(soft, replace(FOR_THE_BOUND, device=device))
 
     @classmethod
     def for_tolerance(cls, tol: float, device: Device = "auto") -> Auto:
@@ -117,13 +106,11 @@ class Auto:
     def iterates(self, problem: KMeansSDP, start: Iterate | None = None) -> Iterator[Iterate]:
         """Yield the iterates of both phases; a start with a multiplier skips the first."""
         last = start
-        if self._begins_softly(problem, start):
+        if start is None or (start.N is None and isinstance(start.state, SoftState)):
             for iterate in self._soft_iterates(problem, start):
                 last = iterate
                 yield iterate
-        if problem.n <= self.direct_below:
-            yield from self.direct.iterates(problem, last)
-        elif self._proof_fits(problem):
+        if self._proof_fits(problem):
             yield from self._second_phase(problem, last).iterates(problem, last)
 
     def _soft_iterates(self, problem: KMeansSDP, start: Iterate | None) -> Iterator[Iterate]:
@@ -131,8 +118,9 @@ class Auto:
         if problem.n > self.points_below:
             yield from self._first_phase(problem).iterates(problem, start)
         elif start is None:
-            few = replace(FEW_POINTS, device=self.direct.device)
-            yield replace(next(few.iterates(problem)), is_milestone=True)
+            few = replace(FEW_POINTS, device=_double(self.admm.device))
+            template = choose_device(few.device, problem.n)
+            yield replace(with_guessed_multiplier(problem, next(few.iterates(problem)), template), is_milestone=True)
 
     def _soft_settings(self, problem: KMeansSDP) -> SoftAssignment:
         if problem.n < self.thorough_from:
@@ -149,16 +137,11 @@ class Auto:
     def _second_phase(self, problem: KMeansSDP, last: Iterate | None) -> ADMM:
         """ADMM, which trusts the point of soft assignments only where these have come to an end."""
         if problem.n <= self.points_below:
-            return replace(AFTER_FEW_POINTS, device=self.direct.device)
+            return replace(AFTER_FEW_POINTS, device=_double(self.admm.device))
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
         return admm if has_ended else replace(admm, trusted_shortfall=0.0)
-
-    def _begins_softly(self, problem: KMeansSDP, start: Iterate | None) -> bool:
-        if start is None:
-            return problem.n > self.direct_below
-        return start.N is None and isinstance(start.state, SoftState)
 
     def seeded(self, random_state: int) -> Auto:
         """The same with another seed of the first phase."""
@@ -166,8 +149,6 @@ class Auto:
 
     def memory(self, problem: KMeansSDP) -> int:
         """Peak bytes, of both phases where the second fits, of the first alone where it does not."""
-        if problem.n <= self.direct_below:
-            return self.direct.memory(problem)
         few = problem.n <= self.points_below
         soft = (FEW_POINTS if few else self._soft_settings(problem)).memory(problem)
         return max(soft, self.admm.memory(problem)) if self._proof_fits(problem) else soft
@@ -179,5 +160,9 @@ class Auto:
 
 def _precise_enough(device: Device, problem: KMeansSDP) -> Device:
     """`device`, or float64 on the CPU where float32 cannot hold the squares of inner products."""
-    is_single = isinstance(device, str) and device == "cpu32"
-    return "cpu" if is_single and not SMALLEST_SINGLE <= problem.gram.norm <= LARGEST_SINGLE else device
+    return device if SMALLEST_SINGLE <= problem.gram.norm <= LARGEST_SINGLE else _double(device)
+
+
+def _double(device: Device) -> Device:
+    """`device`, or float64 in place of float32 on the CPU: small problems have no use for single precision."""
+    return "cpu" if isinstance(device, str) and device == "cpu32" else device

@@ -13,7 +13,7 @@ from .._numerics.arrays import Array, like, namespace
 from .._numerics.weighted_simplex import weighted_rows
 from .._program.data_rows import Rows
 from .._program.problem import KMeansSDP
-from ._soft_updates import TRACE_TOLERANCE, Assignments, natural_multiplier, settle_trace
+from ._soft_updates import TRACE_TOLERANCE, Assignments, Cells, natural_multiplier, settle_trace_of
 
 # Rows that the multiplier is first told by, evenly spread over the points in the order of their squared lengths.
 SAMPLE = 64
@@ -24,14 +24,24 @@ SEARCHES = 3
 
 
 def cells_at_points(problem: KMeansSDP, rows: Rows, template: Array) -> Assignments:
-    """Soft assignments of trace ``K``, or just below, to cells that lie at the points."""
-    alone = Assignments(like(np.eye(problem.n), template), _rough_multiplier(problem, rows), None)
+    """Soft assignments of trace ``K``, or just below, to cells that lie at the points.
+
+    A unit of each cell costs the same, as it does where a point of weight m is m equal points with a cell at each.
+    """
+    cells, found = _cells(rows, template), Assignments(template, _rough_multiplier(problem, rows), None)
     for _ in range(SEARCHES):
-        found = settle_trace(problem, rows, alone)
+        found = settle_trace_of(problem, rows, cells, found.lam, found.thresholds)
         if abs(_trace(rows, found.V) / problem.K - 1) <= 2 * TRACE_TOLERANCE:
             break
-        alone = alone._replace(lam=found.lam, thresholds=found.thresholds)
     return found
+
+
+def _cells(rows: Rows, template: Array) -> Cells:
+    """A cell at every point, as large as its weight."""
+    X = rows.take(np.arange(rows.n))
+    xp, squares = namespace(template), like(np.sum(X * X, axis=1), template)
+    sizes = xp.ones_like(squares) if rows.weights is None else rows.weights
+    return Cells(2 * rows.scores(like(X.T, template)) - squares, xp.zeros_like(squares), sizes)
 
 
 def _rough_multiplier(problem: KMeansSDP, rows: Rows) -> float:
@@ -46,7 +56,7 @@ def _rough_multiplier(problem: KMeansSDP, rows: Rows) -> float:
     for _ in range(HALVINGS):
         middle = (low + high) / 2
         lam = natural * np.exp(middle)
-        V = weighted_rows(gains + lam / weights, weights / (2 * lam))
+        V = weighted_rows(gains, weights / (2 * lam))
         share = float(np.mean(np.sum(V * V / weights, axis=1) * weights[sample])) * rows.n
         low, high = (middle, high) if share > problem.K else (low, middle)
     return float(natural * np.exp((low + high) / 2))

@@ -66,25 +66,40 @@ def sweep(problem: KMeansSDP, rows: Rows, state: Assignments, count: int) -> Ass
     return Assignments(_without_empty_cells(rows, V), lam, thresholds)
 
 
+class Cells(NamedTuple):
+    """What an update of the rows depends on beside the multiplier."""
+
+    gains: Array  # (n, r) ``2 x_i.m_j - |m_j|^2``
+    costs: Array  # (r,) what a unit of each cell adds to the trace, ``c_j``
+    sizes: Array  # (r,)
+
+
 def settle_trace(problem: KMeansSDP, rows: Rows, state: Assignments) -> Assignments:
-    """One more update, with the multiplier for which the trace ends just below K.
+    """One more update, with the multiplier for which the trace ends just below K."""
+    sums = rows.sums(state.V)
+    cells = Cells(row_scores(rows, sums, 0.0), sums.squares / sums.sizes**2, sums.sizes)
+    return settle_trace_of(problem, rows, cells, state.lam, state.thresholds)
+
+
+def settle_trace_of(
+    problem: KMeansSDP, rows: Rows, cells: Cells, lam: float, thresholds: Array | None = None
+) -> Assignments:
+    """Assignments to given cells, with the multiplier, sought from `lam` on, for which the trace ends just below K.
 
     Mixing with the identity, which mends a trace that is too small, costs far less value than mixing with ``J``,
     which mends one that is too large. The trace falls as the multiplier grows, so a few secant steps find it.
     """
-    xp = namespace(state.V)
-    sums = rows.sums(state.V)
-    gains, costs = row_scores(rows, sums, 0.0), sums.squares / sums.sizes**2
+    xp = namespace(cells.gains)
 
     def update(log_lam: float, thresholds: Array | None) -> tuple[Assignments, float]:
         lam = math.exp(log_lam)
-        V, thresholds = weighted_rows_by_newton(gains + lam * costs, sums.sizes / (2 * lam), thresholds)
+        V, thresholds = weighted_rows_by_newton(cells.gains + lam * cells.costs, cells.sizes / (2 * lam), thresholds)
         trace = float(xp.sum(rows.sums_of_squares(V) / xp.clip(rows.sizes(V), min=_smallest_cell(rows))))
         return Assignments(V, lam, thresholds), math.log(trace / aim)
 
     aim = problem.K * (1 - TRACE_TOLERANCE / 2)
-    x = math.log(state.lam)
-    candidate, excess = update(x, state.thresholds)
+    x = math.log(lam)
+    candidate, excess = update(x, thresholds)
     slope = -1.0
     for _ in range(SECANT_STEPS):
         if abs(excess) <= TRACE_TOLERANCE / 2:
