@@ -29,7 +29,7 @@ EXPERIMENT = Experiment(
     dimensions, K = 10), the middle of several steps, with the power of n fitted to the three largest sizes. A step
     is one eigenvector of the conditional gradient, one decomposition of ADMM, one gradient of the low-rank solver
     (80 columns) or of soft assignments, one iteration of SCS.""",
-    seconds=(150, 16),
+    seconds=(140, 16),
     runs_alone=True,
 )
 
