@@ -19,7 +19,7 @@ print(model.certificate_)
 # %%
 # The manifolds are found without labels, and the position along each is the share of its points that come before.
 
-figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")
+figure, (left, middle, right) = plt.subplots(1, 3, figsize=(11, 3.8), layout="compressed")
 left.scatter(*X.T, c=model.labels_, cmap="tab10", vmax=9, s=14)
 left.set_title(f"{model.n_manifolds_} manifolds")
 middle.scatter(*X.T, c=model.order_, cmap="viridis", s=14)

@@ -24,5 +24,5 @@ figure = plt.figure(figsize=(8, 4), layout="constrained")
 for position, (title, labels) in enumerate([("k-means", plain.labels_), ("MultiLayerNOMAD", model.labels_)]):
     axes = figure.add_subplot(1, 2, position + 1, projection="3d")
     axes.scatter(*X.T, c=labels, cmap="tab10", vmax=9, s=14)
-    axes.set_title(title)
+    axes.set_title(title, y=0.97)
 plt.show()

@@ -2,11 +2,13 @@
 
 import importlib
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 import sknomad
+from sknomad import cli
 from sknomad._command import parser
 
 ROOT = Path(__file__).parent.parent
@@ -56,6 +58,18 @@ def test_snippets_of_pages_run(page, tmp_path, monkeypatch, capsys):
     for snippet in snippets_of((ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")):
         exec(compile(snippet, page, "exec"), names)
     assert capsys.readouterr().out
+
+
+def test_start_shows_what_the_command_prints(tmp_path, monkeypatch, capsys):
+    """Up to the digits that depend on the machine: those of bounds and seconds."""
+    monkeypatch.chdir(tmp_path)
+    page = (ROOT / "docs" / "start.md").read_text(encoding="utf-8")
+    for command in re.findall(r"^    sknomad (.*rings\.csv.*)$", page, re.MULTILINE):
+        assert cli.main(shlex.split(command)) == 0
+    printed = capsys.readouterr().out.splitlines()
+    shown = re.search(r"^```text\n(.*?)^```", page, re.MULTILINE | re.DOTALL).group(1).splitlines()
+    assert shown[:3] == printed[:3]
+    assert [line.split()[0] for line in shown] == [line.split()[0] for line in printed]
 
 
 def test_every_public_name_is_on_the_api_page():

@@ -236,10 +236,11 @@ def test_places_are_checked_before_the_work(capsys, rings, tmp_path, no_fit):
     assert "--certificate must" in err
 
 
-@pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="needs a folder that may not be written to")
 def test_folders_that_may_not_be_written_to_are_refused(capsys, rings, tmp_path, no_fit):
     locked = tmp_path / "locked"
     locked.mkdir(mode=0o500)
+    if os.access(locked, os.W_OK):
+        pytest.skip("who runs this may write everywhere")
     for option in ("--save", "--certificate", "--out"):
         code, _, err = run(capsys, "fit", rings, "--label-column", "ring", option, locked / "file")
         assert code == 1

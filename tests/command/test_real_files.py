@@ -106,6 +106,16 @@ def test_a_column_of_names_is_told_from_labels(capsys, tmp_path):
     assert (tmp_path / "out" / "points.csv").read_text().splitlines()[1].startswith("0,P-0000,0,")
 
 
+def test_times_and_remarks_are_not_taken_for_labels(capsys, tmp_path):
+    times = [f"2026-03-01 09:{i:02d}" for i in range(40)]
+    remarks = ["sensor loose", *[""] * 39]
+    (tmp_path / "rings.csv").write_text(text({**LABELLED, "time": times, "remark": remarks}))
+    code, _, err = run(capsys, "fit", tmp_path / "rings.csv", "-K", 12)
+    assert code == 1
+    assert "Pass --index-column time for what names the rows, --label-column ring for those that are labels, " in err
+    assert "--drop remark for the rest, or --drop ring,time,remark to leave them out." in err
+
+
 def test_one_part_is_followed_by_what_else_to_try(capsys, tmp_path):
     cloud = np.random.default_rng(0).standard_normal((60, 2))
     np.savetxt(tmp_path / "cloud.csv", cloud, delimiter=",", header="x,y", comments="")

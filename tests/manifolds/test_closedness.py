@@ -48,6 +48,24 @@ def test_what_has_ends_apart_is_not_closed(points):
     assert 1 - 2 * missing_share(distances(points)) < 0.75
 
 
+def test_one_turn_of_a_spiral_lies_straight():
+    """Its ends lie beside each other, as near as those of a ring with a gap, and do not head for each other."""
+    X, which = datasets.three_spirals(240)
+    assert missing_share(distances(X[which == 0])) == 1
+    model = NOMAD(K=60, tol=1e-2).fit(X)
+    assert model.closedness_.tolist() == [0, 0, 0]
+    extents = [np.ptp(model.embedding_[model.labels_ == k], axis=0) for k in range(3)]
+    assert all(across <= 0.02 * along for along, across in extents)
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.1])
+def test_a_noisy_ring_with_a_gap_still_closes(noise):
+    for seed in range(3):
+        X, _ = arc(200, 0.9, np.random.default_rng(seed), noise)
+        means = X.reshape(20, 10, -1).mean(axis=1)
+        assert missing_share(distances(means)) == pytest.approx(0.1, abs=0.06)
+
+
 def test_a_ring_with_a_gap_has_an_angle(rng):
     X, angle = arc(150, 0.9, rng, 0.05)
     model = NOMAD(K=12, tol=2e-3).fit(X)

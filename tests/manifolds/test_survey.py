@@ -8,7 +8,7 @@ import pytest
 from sknomad import Gram, datasets
 from sknomad._manifolds import survey
 from sknomad._manifolds.survey import look_around
-from sknomad._numerics.threads import limited_threads
+from sknomad._numerics.threads import limited_threads, threads_now
 from sknomad._solving.budget import Budget
 
 
@@ -30,6 +30,15 @@ def test_looks_do_not_depend_on_the_number_of_threads(gram):
         together = look_around(gram)
     assert same_looks(alone, together)
     assert same_looks(alone, heard)
+
+
+def test_looks_that_somebody_listens_to_have_one_thread_too(gram):
+    """Threads that wait for each other made the command a hundred times slower beside other processes."""
+    seen = []
+    with limited_threads(2):
+        look_around(gram, callback=lambda progress: seen.append(threads_now()))
+        assert set(seen) == {1}
+        assert threads_now() == 2
 
 
 def test_side_by_side_no_look_is_lost(gram, monkeypatch):

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .number_text import is_missing, is_number, plain_number
 from .raw_table import Column, TableError
-from .text_table import is_missing, is_number, plain_number
 
 # A whole number as text, and from where on float64 cannot represent all of them.
 WHOLE, LARGEST_EXACT = re.compile(r"[+-]?\d{1,400}"), 2.0**53

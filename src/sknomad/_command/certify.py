@@ -12,6 +12,7 @@ from .. import KMeansCertificate, certify_kmeans
 from .._solving.solution import Status
 from .command import DONE, FAILED, INTERRUPTED, NOT_PROVEN, as_json, show, tell
 from .given_table import read_given
+from .number_text import is_missing
 from .places import check_file_place, write_all
 from .progress_bar import SolveBar
 from .raw_table import TableError
@@ -19,7 +20,6 @@ from .report import number
 from .shared_options import limited
 from .table import Table, TableChoices
 from .table_file import read_raw
-from .text_table import is_missing
 
 # Names of a column of labels, where a file of them has several.
 LABEL_NAMES = ("label", "labels", "cluster", "clusters", "manifold", "cluster_id", "y")

@@ -12,14 +12,14 @@ from numpy.typing import NDArray
 
 from .cells import column_of_numbers, is_text
 from .missing_values import without_missing
+from .number_text import is_missing
 from .raw_table import Column, RawTable, TableError
 from .table import AUTO, NONE, SHOWN_NAMES, Table, TableChoices, listed, quoted
-from .text_table import is_missing
 
 # Names that people and programs give to a first column that only names rows.
 INDEX_NAMES = frozenset({"", "unnamed: 0", "index", "id", "row", "rownames", "row_names", "rowid", "no", "nr", "#"})
 # From this share of the variance on one column outweighs the others, of which there must be some.
-OUTWEIGHS, FEWEST_TO_OUTWEIGH = 0.95, 3
+OUTWEIGHS, FEWEST_TO_OUTWEIGH = 0.9, 3
 # Texts shown of a column in a message.
 SHOWN_TEXTS = 3
 
@@ -159,14 +159,24 @@ def _about_text(raw: RawTable, text: list[int]) -> str:
     names = {j: raw.names[j] if raw.names[j] else str(j) for j in text}
     naming = next((j for j in text if _names_rows(raw.columns[j], raw.decimal)), None)
     as_names = "" if naming is None else f"--index-column {quoted(names[naming])} for what names the rows, "
-    labels = [name for j, name in names.items() if j != naming][:SHOWN_NAMES]
-    as_labels = " ".join(f"--label-column {quoted(name)}" for name in labels)
+    others = [j for j in text if j != naming]
+    # Where nothing looks like labels, who knows the file decides.
+    labels = [j for j in others if _repeats(raw.columns[j])] or others
+    rest = [names[j] for j in others if j not in labels][:SHOWN_NAMES]
+    as_labels = " ".join(f"--label-column {quoted(names[j])}" for j in labels[:SHOWN_NAMES])
     for_labels = f"{as_labels} for those that are labels, " if labels else ""
+    for_rest = f"--drop {quoted(','.join(rest))} for the rest, " if rest else ""
     return (
         f"FILE must hold numbers, got text in the {'column' if len(text) == 1 else 'columns'} "
-        f"{', '.join(described)}{more}. Pass {as_names}{for_labels}or "
+        f"{', '.join(described)}{more}. Pass {as_names}{for_labels}{for_rest}or "
         f"--drop {quoted(','.join([*names.values()][:SHOWN_NAMES]))} to leave them out."
     )
+
+
+def _repeats(column: Column) -> bool:
+    """Whether most rows have a text and each occurs twice on average, as labels do; times and remarks do not."""
+    present = [cell for cell in (str(cell).strip() for cell in column) if not is_missing(cell)]
+    return 2 * len(set(present)) <= len(present) and 2 * len(present) >= len(column)
 
 
 def _names_rows(column: Column, decimal: str) -> bool:

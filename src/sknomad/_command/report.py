@@ -21,7 +21,7 @@ from .tables import csv_text
 
 # One part is the cautious answer, and may not be what was hoped for.
 HINT_ON_ONE = (
-    "hint          no division is clear: --columns chooses what counts, --standardize how, --several rules out one"
+    "hint          no division is clear; --several if you know that there is one, other --columns to look again"
 )
 
 

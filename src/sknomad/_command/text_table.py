@@ -6,8 +6,11 @@ import csv
 import io
 import re
 from collections import Counter
+from itertools import dropwhile
 from typing import NamedTuple
 
+from .header_lines import split_header
+from .number_text import COMMA_NUMBER, is_number, with_plain_numbers
 from .raw_table import RawTable, TableError
 
 # What may separate cells, the likelier first: among equally good ones the first is taken. Blanks: any number of them.
@@ -16,10 +19,6 @@ USUAL = {".csv": ",", ".tsv": "\t"}
 # Rows that are looked at to tell how cells are separated, and the share of them that must have as many cells as most.
 LOOKED_AT, REGULAR_SHARE = 60, 0.9
 CELLS_LOOKED_AT = 20000
-# How people write that there is no value, in small letters.
-MISSING = frozenset({"", "na", "n/a", "nan", "null", "none", "?", "#n/a", "<na>"})
-# A number with a decimal comma, also with dots between thousands.
-COMMA_NUMBER = re.compile(r"[+-]?(\d{1,3}(\.\d{3})+|\d*),\d+([eE][+-]?\d+)?")
 ENCODINGS = ((b"\xef\xbb\xbf", "utf-8-sig"), (b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16"))
 
 
@@ -31,34 +30,6 @@ class Layout(NamedTuple):
     share_of_numbers: float
     fits_header: bool  # whether the first row has as many cells as most
     width: int  # cells of most rows
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no value."""
-    return cell.strip().lower() in MISSING
-
-
-def plain_number(cell: str, decimal: str) -> str:
-    """A number as Python writes it.
-
-    Examples
-    --------
-    >>> plain_number("1.234,5", ","), plain_number(" 2e3", ".")
-    ('1234.5', '2e3')
-    """
-    text = cell.strip()
-    if decimal == "," and COMMA_NUMBER.fullmatch(text):
-        return text.replace(".", "").replace(",", ".")
-    return text
-
-
-def is_number(cell: str, decimal: str) -> bool:
-    """Whether a cell holds a number, or nothing where one may be missing."""
-    try:
-        float(plain_number(cell, decimal))
-    except ValueError:
-        return is_missing(cell)
-    return "_" not in cell  # Python's own way to write thousands
 
 
 def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTable:
@@ -73,14 +44,16 @@ def read_text(name: str, suffix: str, data: bytes, header: bool | None) -> RawTa
     layout = _layout(lines, [stated[1]] if stated else sorted(SEPARATORS, key=lambda s: s != usual))
     notes += _notes_on(layout, usual)
     rows = _rows(lines, layout.separator)
+    if rows == [[]]:  # quotation marks and separators alone
+        raise TableError(f"FILE must hold a table, got no cell with anything in it in {name}.")
     names = _rows([named], layout.separator)[0] if named else None
     if names is None or len(names) != layout.width:
-        names, rows = _split_header(rows, layout, header)
+        names, rows, more = split_header(rows, layout.width, layout.decimal, header)
+        notes += more
     _check_widths(rows, names, name)
     names, columns = _columns(names, rows)
-    columns, shares = _without_percent_signs(names, columns, layout.decimal)
-    notes += [f"the percent signs of {', '.join(map(repr, shares))} are left out"] if shares else []
-    return RawTable(names, columns, may_have_index=True, decimal=layout.decimal, notes=notes)
+    columns, more = with_plain_numbers(names, columns, layout.decimal)
+    return RawTable(names, columns, may_have_index=True, decimal=layout.decimal, notes=[*notes, *more])
 
 
 def _notes_on(layout: Layout, usual: str) -> list[str]:
@@ -100,19 +73,6 @@ def _columns(names: list[str], rows: list[list[str]]) -> tuple[list[str], list[l
     columns = [list(column) for column in zip(*rows, strict=True)]
     is_left_over = names[-1] in ("", str(len(names) - 1)) and not any(map(str.strip, columns[-1]))
     return (names[:-1], columns[:-1]) if is_left_over else (names, columns)
-
-
-def _without_percent_signs(
-    names: list[str], columns: list[list[str]], decimal: str
-) -> tuple[list[list[str]], list[str]]:
-    """Columns of nothing but shares, such as 80 %, as the numbers before the signs, and the names of these."""
-    shares = []
-    for j, column in enumerate(columns):
-        given = [cell.strip() for cell in column if not is_missing(cell)]
-        if given and all(cell.endswith("%") and cell != "%" and is_number(cell[:-1], decimal) for cell in given):
-            columns[j] = [cell.strip().removesuffix("%") for cell in column]
-            shares.append(names[j])
-    return columns, shares
 
 
 def _decoded(name: str, data: bytes) -> tuple[str, list[str]]:
@@ -155,8 +115,8 @@ def _tried(sample: list[str], separator: str) -> Layout | None:
         rows = _rows(sample, separator)
     except TableError:
         return None
-    body = rows[1:] or rows
-    width, count = Counter(map(len, body)).most_common(1)[0]
+    width, count = Counter(map(len, rows[1:] or rows)).most_common(1)[0]
+    body = list(dropwhile(lambda row: len(row) < width, rows[1:] or rows))  # titles above the names are shorter
     if width < 2 or count < REGULAR_SHARE * len(body):
         return None
     cells = [cell.strip() for row in body for cell in row][:CELLS_LOOKED_AT]
@@ -179,24 +139,6 @@ def _rows(lines: list[str], separator: str) -> list[list[str]]:
     except csv.Error as error:  # a cell without end, most likely
         raise TableError(f"FILE must have cells of moderate length, got one that is not: {error}.") from error
     return [row for row in rows if any(cell.strip() for cell in row)] or [[]]
-
-
-def _split_header(rows: list[list[str]], layout: Layout, header: bool | None) -> tuple[list[str], list[list[str]]]:
-    """Names of the columns, numbers where there are none, and the rows below."""
-    if len(rows) > 2 and len(rows[0]) < layout.width == len(rows[1]) and not _has_numbers(rows[1], layout.decimal):
-        rows = rows[1:]  # a title above the names
-    first = [cell.strip() for cell in rows[0]]
-    if header is None:
-        header = not all(is_number(cell, layout.decimal) for cell in first)
-    if not header:
-        return [str(j) for j in range(len(first))], rows
-    if len(first) == layout.width - 1 and len(rows) > 1:  # R names its rows and not their column
-        first = ["", *first]
-    return first, rows[1:]
-
-
-def _has_numbers(row: list[str], decimal: str) -> bool:
-    return any(is_number(cell, decimal) and not is_missing(cell) for cell in row)
 
 
 def _check_widths(rows: list[list[str]], names: list[str], name: str) -> None:

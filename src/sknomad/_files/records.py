@@ -33,6 +33,8 @@ from .archive import FormatError, Header, portable
 
 # What `json` writes and reads.
 JSON: TypeAlias = "bool | int | float | str | list[JSON] | dict[str, JSON] | None"
+# How many lists and objects may lie in each other: more than any model has, fewer than Python's stack holds.
+DEEPEST = 100
 
 Class = TypeVar("Class", bound=type[object])
 
@@ -166,11 +168,21 @@ class Decoder:
     def __init__(self, arrays: Mapping[str, Array]):
         self.arrays = arrays
         self._sparse: dict[str, Sparse] = {}
+        self._depth = 0
 
     def decode(self, node: JSON) -> Any:
         """The value of one piece of JSON."""
         if node is None or isinstance(node, bool | str | int | float):
             return node
+        if self._depth == DEEPEST:
+            raise FormatError(f"saved values must lie at most {DEEPEST} deep in each other, got more.")
+        self._depth += 1
+        try:
+            return self._value(node)
+        finally:
+            self._depth -= 1
+
+    def _value(self, node: list[JSON] | Header) -> Any:
         if isinstance(node, list):
             return [self.decode(item) for item in node]
         try:

@@ -25,6 +25,9 @@ CLOSED_ENOUGH = 0.75
 NEIGHBOURING_BINS = 1
 # Longest step from bin to bin, as a share of the largest mean distance: the side of a hexagon is half its diameter.
 LONGEST_STEP = 0.5
+# By how much more than on a circle the way from an end to the other may turn from the last step to that end. Rings with
+# noise of a tenth stay below .6; the ends of one turn of a spiral lie beside each other, an excess of 1.
+EXCESS_OF_TURN = np.pi / 4
 # What is left at least of the square of a step when the noise of the means is taken off.
 LEAST_OF_A_STEP = 0.05
 
@@ -88,7 +91,8 @@ def ends_that_meet(gram: Gram, along: Array, parts: Array, weights: Array | None
 def missing_share(distances: Array) -> float:
     """The share of a circle between the last and the first of bins along it, from all distances between bins.
 
-    One, if the ends are not each other's neighbours, or bins that follow each other are not.
+    One, if the ends are not each other's neighbours or do not head for each other, or bins that follow each other are
+    not neighbours.
 
     Examples
     --------
@@ -110,7 +114,18 @@ def missing_share(distances: Array) -> float:
         far = row[nearby:]
         if len(far) == 0 or int(np.argmin(far)) < len(far) - 1 - NEIGHBOURING_BINS:
             return 1.0
+    turn = np.pi * (steps + 1) / (count + steps - 1)
+    if max(_turn(distances), _turn(distances[::-1, ::-1])) > turn + EXCESS_OF_TURN:
+        return 1.0
     return float((steps - 1) / (count + steps - 1))
+
+
+def _turn(distances: Array) -> float:
+    """The angle between the step to the first bin, from the second, and the way on from there to the last."""
+    step, on, both = distances[0, 1], distances[0, -1], distances[1, -1]
+    if step * on == 0:
+        return 0.0
+    return float(np.arccos(np.clip((both**2 - step**2 - on**2) / (2 * step * on), -1, 1)))
 
 
 def _bins(gram: Gram, order: Array, members: Array, counts: Array) -> Bins | None:

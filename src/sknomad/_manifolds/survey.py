@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from threading import Event
 
 from .._numerics.arrays import Array
-from .._numerics.threads import limited_threads, threads_now
+from .._numerics.threads import limited_threads, suitable_threads, threads_now
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.budget import Budget
@@ -66,8 +66,9 @@ def _looks_in_turn(problems: list[KMeansSDP], callback: Callback | None, budget:
     """One look after another, at least one."""
     looks = []
     for problem in problems:
-        Q, is_last = _rough_solution(problem, callback, budget)
-        looks.append(make_look(problem.K, Q))
+        with suitable_threads(problem.n):
+            Q, is_last = _rough_solution(problem, callback, budget)
+            looks.append(make_look(problem.K, Q))
         if is_last or budget.is_spent:
             break
     return looks

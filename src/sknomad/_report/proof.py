@@ -18,6 +18,8 @@ from ..plot.model import as_bound, counted, word_for
 Content: TypeAlias = "bool | int | float | str | list[Content] | dict[str, Content] | None"
 # What there are reports about.
 Model: TypeAlias = NOMAD | MultiLayerNOMAD
+# Decimals of a share in per cent; smaller ones are written with a power of ten.
+MOST_DECIMALS = 6
 
 
 def n_found(model: Model) -> int:
@@ -46,14 +48,14 @@ def percent(share: float) -> str:
 
     Examples
     --------
-    >>> percent(0.00041), percent(0.1234), percent(0.0)
-    ('0.041 %', '13 %', '0 %')
+    >>> percent(0.00041), percent(0.1234), percent(3.2e-12), percent(0.0)
+    ('0.041 %', '13 %', '3.2e-10 %', '0 %')
     """
     if share <= 0:
         return "0 %"
     digits = 1 - math.floor(math.log10(100 * share))
     rounded = math.ceil(100 * share * 10**digits - 1e-9) / 10**digits
-    return f"{rounded:.{max(digits, 0)}f} %"
+    return f"{rounded:.1e} %" if digits > MOST_DECIMALS else f"{rounded:.{max(digits, 0)}f} %"
 
 
 def bounds_of(model: Model) -> dict[str, Content]:

@@ -185,7 +185,9 @@ def _ours_goes_on(arrays: Arrays) -> Claim:
     rivals = [str(name) for name in arrays["methods"] if name != OURS]
     ends = {name: max(_seconds(arrays, name)) for name in rivals}
     stopped = [f"{name} at {n}" for name, n in ends.items() if _is_capped(arrays, name, n)]
-    largest, gap = max(ours), float(arrays["gap"][0][-1])
+    cap = float(arrays["cap"])
+    largest = max((n for n, seconds in ours.items() if seconds <= cap), default=min(ours))
+    gap = float(arrays["gap"][0][list(ours).index(largest)])
     # From here on soft assignments come first and the method is the same at all sizes.
     growth = exponent(*zip(*[(n, seconds) for n, seconds in ours.items() if n >= 500], strict=True))
     return judge(
@@ -200,6 +202,6 @@ def _ours_goes_on(arrays: Arrays) -> Claim:
         seconds=ours[largest],
         gap=gap,
         growth=growth,
-        cap=float(arrays["cap"]),
+        cap=cap,
         stopped=", ".join(stopped) or "none",
     )

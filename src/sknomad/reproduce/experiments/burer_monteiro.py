@@ -29,7 +29,7 @@ EXPERIMENT = Experiment(
     paper, with its relative error in the Frobenius norm. With r = K it returns hard clusters; more columns come
     closer. Below, columns of Y, each a cell that covers a part of the curve: they tile it.""",
     data=("teapots",),
-    seconds=(70, 14),
+    seconds=(40, 14),
     runs_alone=True,
 )
 

@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     two and three dimensions whose density varies ninefold along the first angle: means over twelve bins, all draws.
     Optimal quantisation predicts the power 2/(d + 2) (dashed); the line is the fit, with its interval over the
     draws. Below, the fitted power against K, with as many points in each cell: it rises to the law.""",
-    seconds=(450, 40),
+    seconds=(500, 40),
     seed=100,
 )
 

@@ -28,7 +28,7 @@ EXPERIMENT = Experiment(
     each part; scikit-learn's rolled sheet in space (K = 32), in the plane of its leading eigenvectors, coloured
     along the roll; and all ten digits (K = 16), each in its own plane, coloured by slant.""",
     data=("mnist",),
-    seconds=(90, 14),
+    seconds=(45, 14),
 )
 
 K_SHAPES, K_DIGITS = 32, 16

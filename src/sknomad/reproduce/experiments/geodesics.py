@@ -33,7 +33,7 @@ EXPERIMENT = Experiment(
     teapots is in parts, with N = 5 in one; UMAP and PaCMAP take part where they are installed, and not in the quick
     run.""",
     data=("teapots",),
-    seconds=(560, 32),
+    seconds=(210, 32),
 )
 
 # Kind and standard deviation of the noise: in further dimensions, or added to the data (isotropic).

@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
     caption="""Each layer solves for the matrix of the one before, with a smaller K. Above, the paper's schedules
     for circles, moons and two spirals (200 points each): the last matrix is the clustering into manifolds. Below,
     the adjusted Rand index of every schedule the authors tried.""",
-    seconds=(360, 35),
+    seconds=(180, 35),
 )
 
 COMMON = ("8-4-2", "12-6-2", "16-4-2", "16-8-4-2", "16-12-8-6-4-2", "32-16-8-4-2")

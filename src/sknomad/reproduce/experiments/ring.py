@@ -22,7 +22,7 @@ EXPERIMENT = Experiment(
     caption="""One hundred points on a circle, for every K, by the linear program that the problem becomes there:
     Q concentrates about its diagonal as K grows, its diagonals vanish one after the other, and its vectors open
     like an umbrella. Between K = 3/2 and n/2 no completely positive matrix reaches the optimum.""",
-    seconds=(40, 6),
+    seconds=(25, 6),
 )
 
 N = 100

@@ -31,7 +31,7 @@ EXPERIMENT = Experiment(
     with the relative difference from ours and the certified gap. Without CVXPY the first is left out. The quick run
     has small data.""",
     data=("teapots", "yale"),
-    seconds=(520, 24),
+    seconds=(300, 24),
 )
 
 OURS, GRADIENT, GENERIC = "ours", "conditional gradient", "SCS"

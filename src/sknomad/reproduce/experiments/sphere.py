@@ -22,7 +22,7 @@ EXPERIMENT = Experiment(
     beside that of truncated cosines, the best completely positive kernels (middle: shortfall from the upper bound);
     and the semidefinite program on spherical designs (right: certified value per point, above the cut-off
     kernel's).""",
-    seconds=(60, 16),
+    seconds=(18, 16),
 )
 
 KERNELS = (2, 4, 8, 16)

@@ -25,7 +25,7 @@ EXPERIMENT = Experiment(
     leading eigenvectors recover the grid, bent at its edges, for noise of standard deviation 0.1 and of 0.5 (the
     paper does not say its own); columns of the matrix (noise 0.5), drawn on the grid, are overlapping local
     patches.""",
-    seconds=(50, 5),
+    seconds=(18, 5),
 )
 
 # Of a 16 x 16 grid, as in the paper.

@@ -26,7 +26,7 @@ EXPERIMENT = Experiment(
     horse and lamp, which are not available. With K = 16, as with the authors' K = 35, there are two blocks, each a
     closed curve.""",
     data=("coil100",),
-    seconds=(90, 10),
+    seconds=(50, 10),
 )
 
 PAIR = (17, 52)

@@ -27,7 +27,7 @@ EXPERIMENT = Experiment(
     caption="""Two concentric circles of 100 points (K = 16). The two eigenvectors of the Gram matrix run over
     both; those of Q (eigenvalue at least 0.01) belong to one ring or the other, and the columns of its root lie on
     two cones at right angles. Below, the first three eigenvectors of either ring.""",
-    seconds=(6, 2),
+    seconds=(12, 2),
 )
 
 LEAST_EIGENVALUE = 1e-2
