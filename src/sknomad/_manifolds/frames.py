@@ -23,6 +23,8 @@ from .unroll import measure_links, unroll
 MOST_MEASURED = 5_000
 # Cells lie as wide apart as neighbourhoods are: ways over few of them would zigzag.
 CELL_LENGTHS = 8
+# Within a manifold ways lead over links so much weaker than those that make manifolds.
+WEAKEST_FOR_WAYS = 0.1
 COORDINATES = ("isometric", "spectral")
 
 
@@ -56,7 +58,7 @@ def make_frames(point: Point, solution: Solution, parts: Array, asked: FrameOpti
         along, is_opened = flat[:, 0], np.zeros(gram.n, dtype=bool)
     else:
         weights = None if gram.roots is None else gram.roots**2
-        links = measure_links(point, gram, parts, asked.threshold)
+        links = measure_links(point, gram, parts, WEAKEST_FOR_WAYS * asked.threshold)
         is_opened = np.isin(parts, parts[links.jumped])
         rings = find_rings(point, spectral[:, :RING_COORDINATES], parts, asked.threshold, weights, is_opened)
         flat = unroll(point, gram, parts, asked.threshold, width, weights, rings, links=links)

@@ -16,9 +16,6 @@ from .style import FAINT, INK, MUTED, PALETTE, Array, axes_or_new, matplotlib_mo
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-
-    from .._certificate.certificate import Certificate
-
 # Eigenvalues drawn, and the number of points from which on only these are computed.
 MOST_EIGENVALUES, ALL_UP_TO = 60, 1000
 
@@ -50,18 +47,17 @@ def bounds(model: object, *, ax: Axes | None = None) -> Axes:
         ax.plot(seconds[known], lower[known], "o", color=INK, markersize=3)
         ax.plot(seconds[known], upper[known], "o", color=INK, markersize=3)
         if known.any():
-            _name_the_lines(ax, lower[known], upper[known], proof)
+            _name_the_lines(ax, lower[known], upper[known], proof.lower, proof.upper)
         else:
             ax.text(0.5, 0.5, "no upper bound is known", ha="center", color=MUTED, transform=ax.transAxes)
     return ax
 
 
-def _name_the_lines(ax: Axes, lower: Array, upper: Array, proof: Certificate) -> None:
-    """Frame the last looks, so that a gap proven at once is no flat line, and name both ends of the proof.
+def _name_the_lines(ax: Axes, lower: Array, upper: Array, low: float, high: float) -> None:
+    """Frame the last looks, so that a gap proven at once is no flat line, and name `low` and `high`, what is proven.
 
     What was found may be a smoother point than the best that the run has seen.
     """
-    low, high = proof.lower, proof.upper
     first = max(0, len(lower) - 12)
     bottom, top = min(lower[first:].min(), low), max(upper[first:].max(), high)
     span = min(top - bottom, 20 * (high - low)) or abs(high) or 1.0
