@@ -129,8 +129,9 @@ class Solution:
         Examples
         --------
         >>> from sknomad import Gram, KMeansSDP, solve
-        >>> solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)).embedding(1).round(2).tolist()
-        [[-0.5], [-0.5], [0.5], [0.5]]
+        >>> solution = solve(KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0], [12.0]]), 2))
+        >>> solution.embedding(1).round(2).tolist()
+        [[0.55], [0.55], [-0.37], [-0.37], [-0.37]]
         """
         return embed(self.point, n_components, labels, self.problem.gram.roots)
 
