@@ -140,6 +140,7 @@ def test_spectrum_and_bounds_show_numbers_of_the_model(model):
     (best,) = (float(text.split()[-1]) for text in texts if text.startswith("none is better than "))
     assert found <= model.certificate_.lower < model.certificate_.upper <= best
     assert best - found == pytest.approx(model.certificate_.upper - model.certificate_.lower, rel=1e-3)
+    assert plot.bounds(model).get_title(loc="right") == f"gap {model.certificate_.gap:.1e}"
     bottom, top = plot.bounds(model).get_ylim()
     assert bottom < model.certificate_.lower < model.certificate_.upper < top
 

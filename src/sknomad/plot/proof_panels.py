@@ -48,6 +48,7 @@ def bounds(model: object, *, ax: Axes | None = None) -> Axes:
         ax.plot(seconds[known], upper[known], "o", color=INK, markersize=3)
         if known.any():
             _name_the_lines(ax, lower[known], upper[known], proof.lower, proof.upper)
+            ax.set_title(f"gap {proof.gap:.1e}", loc="right", weight="normal")
         else:
             ax.text(0.5, 0.5, "no upper bound is known", ha="center", color=MUTED, transform=ax.transAxes)
     return ax
