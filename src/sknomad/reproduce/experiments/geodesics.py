@@ -61,7 +61,8 @@ def compute(record: Record, quick: bool) -> None:
         for j, (kind, noise) in enumerate(NOISES):
             for draw in range(draws if noise else 1):
                 noisy = with_noise(X, noise, np.random.default_rng([record.seed, i, draw]), kind)
-                solution = record.solve(f"{name}, {kind} {noise}, draw {draw}", noisy, len(X) / N, tol=TOL)
+                title = f"{name}, {kind} {noise}, draw {draw}"
+                solution = record.solve(title, noisy, len(X) / N, tol=TOL, smooth=True)  # as `NOMAD` does
                 parts[i, j, draw] = count_parts(nomad_geodesics(solution.unmixed_Q))
                 for m, method in enumerate(methods):
                     distances = _distances(method, solution, noisy, N, draw)
