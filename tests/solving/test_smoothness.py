@@ -116,3 +116,9 @@ def test_more_sweeps_come_nearer():
     values = [one.value for one in smooth_points(CASES["half-rings"]())]
     assert len(values) == len(SWEEPS)
     assert values == sorted(values)
+
+
+@pytest.mark.parametrize("value", ["no", 1, None])
+def test_smooth_is_checked(value):
+    with pytest.raises(TypeError, match="smooth must be True or False"):
+        solve(CASES["noise"](), smooth=value)

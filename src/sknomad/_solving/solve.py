@@ -95,6 +95,8 @@ def solve(
     (True, [0.5, 0.5, 0.0, 0.0])
     """
     _check_arguments(problem, tol, max_iter, max_seconds, start, callback, grade)
+    if not isinstance(smooth, bool):
+        raise TypeError(f"smooth must be True or False, got {smooth!r}.")
     if grade == "verified":
         check_arithmetic(np.empty(0))  # lower bounds are of that grade too, where there is no upper one
     run = (SmoothRun if smooth else Run)(problem, tol, grade, iterate=start)
