@@ -64,6 +64,15 @@ def test_kmeans_certificate_is_proven_again(tmp_path, grade):
     assert result.proven["inertia"] == pytest.approx(78.851441, rel=1e-7)
 
 
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("seed", range(4))
+def test_what_steps_in_single_precision_prove_is_proven_again(tmp_path, seed):
+    """Their state is symmetric to seven digits only, and a proof reads one triangle of it."""
+    X, path = np.random.default_rng(seed).standard_normal((120, 4)), tmp_path / "noise.cert"
+    CertifiedKMeans(3, random_state=0, grade="verified").fit(X).certificate_.save(path)
+    assert verify_certificate(path, X).holds
+
+
 @pytest.mark.parametrize("metric", ["euclidean", "precomputed", "precomputed_distance"])
 @pytest.mark.parametrize("solver", ["auto", "soft", "burer_monteiro"])
 def test_certificate_of_a_solution_is_proven_again(tmp_path, rng, metric, solver):

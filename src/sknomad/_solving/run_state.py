@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from .._certificate.certificate import Certificate
-from .._certificate.iterate import Iterate
+from .._certificate.iterate import Iterate, NegativePart
 from .._certificate.lower import feasible_value
 from .._landmark.multiplier import LandmarkMultiplier
 from .._numerics.arrays import Array, namespace
@@ -92,9 +92,18 @@ class Run:
             return
         self.upper, self.upper_from = upper, self.iteration if multiplier is None else -1
         if self.keeps_multiplier and self.iterate is not None:
-            N = self.iterate.multiplier if multiplier is None else multiplier
+            N = self._judged_multiplier() if multiplier is None else multiplier
             # A copy: the solver may write the next multiplier into the same array.
             self.multiplier = None if N is None else namespace(N).asarray(N, copy=True)
+
+    def _judged_multiplier(self) -> Array | None:
+        """The current iterate's, as the judge read it: with all rounding, only the lower triangle of a state."""
+        assert self.iterate is not None
+        N = self.iterate.multiplier
+        if N is None or self.grade != "verified" or not isinstance(self.iterate.N, NegativePart):
+            return N
+        xp = namespace(N)
+        return xp.tril(N) + xp.tril(N, k=-1).T
 
     def demand_verified(self) -> None:
         """From now on bounds are proven with all rounding; one that was not is none of that grade, and is dropped."""
