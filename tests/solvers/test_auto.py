@@ -1,12 +1,15 @@
 """The default solver: nothing is lost between its phases."""
 
 import itertools
+import warnings
 from dataclasses import replace
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 from sknomad import NOMAD, Gram, KMeansSDP, certify, datasets, solve
+from sknomad.ring import ring_points
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 from sknomad.solvers._auto import PATIENCE
 from sknomad.solvers._soft import Course
@@ -164,6 +167,20 @@ def test_cells_at_points_of_equal_points(rng):
     X = np.repeat(rng.standard_normal((5, 2)), 6, axis=0)
     assert solve(problem_of(X, 5), FEW, tol=1e-6).is_certified
     assert solve(problem_of(X, 9), FEW, tol=1e-3).is_certified
+
+
+def test_small_gaps_begin_with_a_cell_at_every_point_of_more():
+    """It keeps the symmetry of the data; of rough gaps it costs more than it saves."""
+    rough, fine = Auto.for_tolerance(1e-3, "cpu"), Auto.for_tolerance(1e-6, "cpu")
+    assert rough.points_below == Auto().points_below < fine.points_below
+    problem = problem_of(ring_points(80), 8)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        from_points, from_cells = (
+            solve(problem, replace(fine, points_below=below), tol=1e-6, max_iter=1500).certificate.gap
+            for below in (fine.points_below, 0)
+        )
+    assert from_points <= 1e-6 < from_cells
 
 
 @pytest.mark.parametrize("name", ["points_below", "thorough_from"])

@@ -31,6 +31,13 @@ def test_excursions_come_at_growing_distances():
     assert all(1.4 < later / earlier < 1.6 for earlier, later in itertools.pairwise(due))
 
 
+def test_excursions_start_before_there_is_an_anchor(problem):
+    steps = itertools.islice(ADMM().iterates(problem), 2 * _excursions.FIRST)
+    milestone = next(iterate for iterate in steps if iterate.is_milestone)
+    assert milestone.state.step == _excursions.FIRST
+    assert milestone.state.anchor is None
+
+
 def test_both_bounds_get_better(early, problem):
     steps = early.iterates(problem)
     before = certify(problem, next(itertools.islice(steps, FIRST - 1, None)))

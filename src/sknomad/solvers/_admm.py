@@ -120,7 +120,7 @@ class ADMM:
             course.choose_penalty()
             iterate = course.step()
             yield iterate
-            if course.anchor is not None and excursions_are_due(problem.n, course.count):
+            if excursions_are_due(problem.n, course.count):
                 yield from excursions(iterate, course.state(), course.gram, course.new_projector)
 
     def balances_at(self, step: int) -> bool:

@@ -20,9 +20,12 @@ from ._soft_updates import SoftState
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
 FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3)
-# From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound.
+# From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound. A sweep
+# costs n x n numbers, so that it pays for few points only, and for more where small gaps are asked for: it keeps the
+# symmetry of the data, without which rings and tori take up to ten times as many steps.
 FEW_POINTS = SoftAssignment(rank="points", sweeps=30)
 AFTER_FEW_POINTS = ADMM(penalty=0.7, relaxation=1.8)
+POINTS_BELOW, POINTS_BELOW_FOR_SMALL_GAPS = 100, 400
 # How far soft assignments may fall short, as a multiple of the gap in view.
 TRUSTED_SHARE = 2.0
 # Where soft assignments end: a fiftieth of the gap in view, between these.
@@ -53,8 +56,9 @@ class Auto:
         Settings of the first phase, which finds a feasible point of nearly optimal value.
     admm : ADMM
         Settings of the second, which closes the gap from above, and at last from below.
-    points_below : int, default=400
-        Number of points up to which the first phase is 30 sweeps from a cell at every point.
+    points_below : int, default=100
+        Number of points up to which the first phase is 30 sweeps from a cell at every point; 400 where the settings are
+        made for gaps below 1e-4.
     thorough_from : int, default=2000
         Number of points from which on cells may double twice, and gains count down to half of what they do below:
         sweeps cost little there beside a step of ADMM.
@@ -69,7 +73,7 @@ class Auto:
 
     soft: SoftAssignment = field(default_factory=lambda: SoftAssignment(improvement=FINEST))
     admm: ADMM = FOR_THE_BOUND
-    points_below: int = 400
+    points_below: int = POINTS_BELOW
     thorough_from: int = THOROUGH_FROM
     matrix_free: ClassVar[bool] = False
     takes_weights: ClassVar[bool] = True
@@ -85,7 +89,8 @@ class Auto:
         soft = SoftAssignment(
             improvement=improvement, max_growth=0 if tol >= ONE_RANK_FROM else 2, halving=HALVING, device=device
         )
-        return cls(soft, replace(FOR_THE_BOUND, device=device))
+        points_below = POINTS_BELOW if tol >= SINGLE_PRECISION_FROM else POINTS_BELOW_FOR_SMALL_GAPS
+        return cls(soft, replace(FOR_THE_BOUND, device=device), points_below)
 
     @classmethod
     def for_tolerance(cls, tol: float, device: Device = "auto") -> Auto:

@@ -23,11 +23,11 @@ Projector = Callable[[StepMatrix], tuple[Array, Array]]
 SMALLER, LARGER = 0.02, 20.0
 RELAXATION = 1.8
 # Excursions start after this many steps, and again whenever the number of steps has grown by this factor.
-FIRST, GROWTH = 600, 1.5
+FIRST, GROWTH = 120, 1.5
 # Their lengths, as shares of the steps so far.
 SHARE_FOR_THE_MULTIPLIER, SHARE_FOR_THE_POINT = 0.05, 0.1
 # They need two more n x n arrays, and matter only for gaps that nobody asks for beyond this many points.
-MOST_POINTS = 4000
+MOST_POINTS = 10_000
 
 
 def excursions_are_due(n: int, step: int) -> bool:
