@@ -183,6 +183,14 @@ def test_small_gaps_begin_with_a_cell_at_every_point_of_more():
     assert from_points <= 1e-6 < from_cells
 
 
+@pytest.mark.parametrize("seed", [3, 4])
+def test_single_precision_takes_no_more_steps(seed):
+    """The filter must not raise the largest eigenvalues so far that the others are lost in their rounding."""
+    problem = problem_of(datasets.moons(500, noise=0.05, random_state=seed)[0], 50)
+    single, double = (solve(problem, Auto.on(device, 1e-3), tol=1e-3).n_iter for device in ("cpu32", "cpu"))
+    assert single <= double + 10
+
+
 @pytest.mark.parametrize("name", ["points_below", "thorough_from"])
 @pytest.mark.parametrize("value", [-1, 2.5, "many", None])
 def test_numbers_of_points_are_checked(name, value):

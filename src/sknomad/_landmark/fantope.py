@@ -80,7 +80,8 @@ class FantopeProjector:
         top, cut = float(block.values[-1]), float(block.values[0])
         low = lowest - LOWEST_MARGIN * (top - lowest)
         high = max(cut, low + 1e-6 * (top - low))
-        V = chebyshev_filter(A, block.vectors, low, high, safe_degree(FILTER_DEGREE, low, high, top), nothing)
+        degree = safe_degree(FILTER_DEGREE, low, high, top, block.vectors)
+        V = chebyshev_filter(A, block.vectors, low, high, degree, nothing)
         V, values, image = rayleigh_ritz(A, orthonormal(V), nothing)
         shares = fantope_shares(values, self.total)
         rank, size = _count(shares), V.shape[1]

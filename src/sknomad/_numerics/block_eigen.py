@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from .arrays import Array, device, frobenius, inverse_of_lower, is_on_gpu, like, namespace
+from .arrays import Array, device, frobenius, inverse_of_lower, is_on_gpu, itemsize, like, namespace
 from .fixed_vector import FixedVector
 
 LANCZOS_STEPS = 12
@@ -21,8 +21,9 @@ LANCZOS_STEPS = 12
 EXTRA_VECTORS, DEGREE, MAX_PASSES = 24, 8, 30
 # Inner products of different columns after one Cholesky factor that make a second one superfluous on a GPU.
 ORTHONORMAL_ENOUGH = 1e-9
-# Most amplification in one pass: the square root of the precision is left for the other directions.
-LARGEST_GAIN = 1e8
+# Most amplification in one pass, by the bytes of a number; beyond, other directions drown in the rounding of the
+# largest: in single precision half-rings with rank a third of n took five times as many steps.
+LARGEST_GAIN = {8: 1e8, 4: 1e5}
 
 
 class Operator(Protocol):
@@ -73,7 +74,7 @@ def leading_eigenpairs(
         before = values[-count:]
         top, cut = float(values[-1]), float(values[0])
         high = max(cut, lowest + 1e-9 * (top - lowest))
-        V = chebyshev_filter(A, V, lowest, high, safe_degree(DEGREE, lowest, high, top), fixed)
+        V = chebyshev_filter(A, V, lowest, high, safe_degree(DEGREE, lowest, high, top, V), fixed)
         V, values, _ = rayleigh_ritz(A, orthonormal(fixed.centre(V)), fixed)
         moved = xp.abs(values[-count:] - before)
         change = float(moved[0])
@@ -134,10 +135,10 @@ def chebyshev_filter(A: Operator, V: Array, low: float, high: float, degree: int
     return current
 
 
-def safe_degree(degree: int, low: float, high: float, top: float) -> int:
-    """`degree`, or less where the filter would amplify the eigenvalue `top` so much that the others drown in it."""
+def safe_degree(degree: int, low: float, high: float, top: float, V: Array) -> int:
+    """`degree`, or less where the eigenvalue `top` would grow so much that the others drown in the rounding of `V`."""
     growth = math.acosh(max((2 * top - low - high) / (high - low), 1 + 1e-9))
-    return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN) / growth)))
+    return max(1, min(degree, math.floor(math.acosh(LARGEST_GAIN[itemsize(V)]) / growth)))
 
 
 def lowest_eigenvalue_bound(A: Operator, template: Array, fixed: FixedVector) -> float:

@@ -27,7 +27,7 @@ FIRST, GROWTH = 120, 1.5
 # Their lengths, as shares of the steps so far.
 SHARE_FOR_THE_MULTIPLIER, SHARE_FOR_THE_POINT = 0.05, 0.1
 # They need two more n x n arrays, and matter only for gaps that nobody asks for beyond this many points.
-MOST_POINTS = 10_000
+MOST_POINTS = 4000
 
 
 def excursions_are_due(n: int, step: int) -> bool:

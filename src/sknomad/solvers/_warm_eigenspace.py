@@ -154,7 +154,7 @@ class LeadingProjector:
         top, cut = float(self._ritz[-1]), float(self._ritz[0])
         lowest = self._lowest - LOWEST_MARGIN * (top - self._lowest)
         high = max(cut, lowest + 1e-6 * (top - lowest))
-        degree = safe_degree(FILTER_DEGREE, lowest, high, top)
+        degree = safe_degree(FILTER_DEGREE, lowest, high, top, self._block)
         V = self._filtered(A, lowest, high, degree)
         self._warm, self._ritz, self._image = rayleigh_ritz(A, orthonormal(self.fixed.centre(V)), self.fixed)
 
