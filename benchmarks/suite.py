@@ -83,7 +83,7 @@ def measure(problem, options):
     solver = {
         "auto": auto,
         "admm": ADMM(device=options.device),
-        "soft": replace(auto, points_below=0),
+        "points": replace(auto, points_below=400, admm=replace(auto.admm, exact_below=400)),
     }[options.solver]
     unit = decomposition_seconds(n, options.device)
     started = time.perf_counter()
@@ -192,7 +192,7 @@ def main():
     runner.add_argument("--tol", type=float, default=1e-3)
     runner.add_argument("--cap", type=int, default=1000, help="most steps")
     runner.add_argument("--seconds", type=float, default=120.0, help="most seconds for a problem")
-    runner.add_argument("--solver", choices=["auto", "admm", "soft"], default="auto")
+    runner.add_argument("--solver", choices=["auto", "admm", "points"], default="auto")
     runner.add_argument("--label", default="default")
     runner.add_argument("--device", choices=["cpu", "cuda"], default="cpu")
     runner.add_argument("--jobs", type=int, default=1, help="processes; each takes one thread where there are several")

@@ -89,8 +89,9 @@ class Auto:
         soft = SoftAssignment(
             improvement=improvement, max_growth=0 if tol >= ONE_RANK_FROM else 2, halving=HALVING, device=device
         )
-        points_below = POINTS_BELOW if tol >= SINGLE_PRECISION_FROM else POINTS_BELOW_FOR_SMALL_GAPS
-        return cls(soft, replace(FOR_THE_BOUND, device=device), points_below)
+        few = POINTS_BELOW if tol >= SINGLE_PRECISION_FROM else POINTS_BELOW_FOR_SMALL_GAPS
+        # Beyond few points a filtered block takes as many steps as full decompositions, for half the time.
+        return cls(soft, replace(FOR_THE_BOUND, device=device, exact_below=few), points_below=few)
 
     @classmethod
     def for_tolerance(cls, tol: float, device: Device = "auto") -> Auto:
