@@ -1,4 +1,4 @@
-"""Draws what `confidence_` said against how often it was right, on seeds kept for reporting.
+"""Draws what `confidence_` said against how often it was right, on draws that it was not fitted on.
 
     python benchmarks/reliability.py benchmarks/results/parts_reporting.json docs/images/confidence.png
 
@@ -13,6 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
+from part_tables import unseen_by_confidence
 
 from sknomad.plot import FAINT, INK, MUTED, PALETTE, style
 
@@ -69,7 +70,7 @@ def main():
     parser.add_argument("picture", type=Path)
     options = parser.parse_args()
     with style():
-        draw(json.loads(options.file.read_text())["rows"]).savefig(options.picture)
+        draw(unseen_by_confidence(json.loads(options.file.read_text())["rows"])).savefig(options.picture)
 
 
 if __name__ == "__main__":

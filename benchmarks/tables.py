@@ -164,7 +164,6 @@ TABLES = {
     "map-quality": lambda: map_quality(rows_of("maps")),
     "cells": lambda: cells(rows_of("cells")),
     "timing": lambda: timing_table(rows_of("cpu_timing")),
-    "comparison": lambda: timing_table(rows_of("cpu_comparison"), compare=True),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
     "coordinates": lambda: markdown(*coordinates_table(rows_of("coordinates_reporting"))),

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from importlib import import_module
 from pathlib import Path
 
 import numpy as np
 import pytest
+
+from sknomad._manifolds import choice
 
 FOLDER = Path(__file__).parents[1] / "benchmarks"
 if not FOLDER.exists():
@@ -58,12 +58,16 @@ def test_an_interval_is_of_data_sets_and_not_of_draws(load):
     assert load("part_tables").interval(rows, "x", "y") == "+0.000 [-1.000, +1.000]"
 
 
-def test_constants_are_not_fitted_on_reporting_seeds():
-    file = FOLDER / "results" / "parts_reporting.json"
-    command = [sys.executable, str(FOLDER / "part_constants.py"), str(file)]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert result.returncode == 1
-    assert "kept for reporting" in result.stderr
+@pytest.mark.parametrize("few", [True, False])
+def test_confidence_is_what_draws_for_calibration_say(load, few):
+    constants = load("part_constants")
+    files = [FOLDER / "results" / f"parts_{name}.json" for name in ("development", "reporting")]
+    rows = constants.for_calibration([row for file in files for row in json.loads(file.read_text())["rows"]], few=few)
+    assert max(row["seed"] for row in rows) < constants.CALIBRATED_BELOW
+    assert {row["kind"] for row in rows} == {"sets", "families", "single"}
+    names = {"several": "CONFIDENCE_IN_SEVERAL", "one": "CONFIDENCE_IN_ONE", "told": "CONFIDENCE_WHEN_TOLD"}
+    for name, found in constants.confidence(rows).items():
+        assert found == pytest.approx(getattr(choice, names[name] + "_FINE" * few), abs=0.02)
 
 
 @pytest.mark.parametrize("name", ["development", "reporting"])

@@ -12,6 +12,7 @@ from sknomad import NOMAD, Gram, KMeansSDP, certify, datasets, solve
 from sknomad.ring import ring_points
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 from sknomad.solvers._auto import PATIENCE
+from sknomad.solvers._registry import configured
 from sknomad.solvers._soft import Course
 
 
@@ -181,6 +182,16 @@ def test_small_gaps_begin_with_a_cell_at_every_point_of_more():
             for below in (fine.points_below, 0)
         )
     assert from_points <= 1e-6 < from_cells
+
+
+def test_what_estimators_solve_depends_on_no_seed_and_no_order(rng):
+    X, order = datasets.moons(150, noise=0.05, random_state=0)[0], rng.permutation(150)
+    one, seeded, shuffled = (
+        solve(problem_of(data, 12), configured("auto", 1e-3, "cpu", seed), tol=1e-3, smooth=True)
+        for data, seed in ((X, 0), (X, 7), (X[order], 0))
+    )
+    np.testing.assert_array_equal(one.Q, seeded.Q)
+    np.testing.assert_allclose(one.Q[np.ix_(order, order)], shuffled.Q, atol=1e-10)
 
 
 @pytest.mark.parametrize("seed", [3, 4])

@@ -38,10 +38,10 @@ PER_LOG_POINTS, PER_LOG_MANY_POINTS = -0.7, -0.4
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.40, 0.59, 1.60), (-1.51, 0.83, 0.90)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.18, 0.39), (-1.05, 0.84)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.43, 0.54, 1.55), (-0.78, 0.43, 0.77)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.73, 0.36), (-1.66, 0.92)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.79, 1.84), (2.09, 1.25)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.73, 1.86), (1.97, 1.21)
 
 
 @dataclass(frozen=True)
