@@ -52,6 +52,22 @@ def test_the_coarsest_look_that_agrees_with_all_finer_ones(rng):
     assert coordinates_K(800, 3, looks, np.repeat([0, 1, 2], (27, 27, 26))) == 32
 
 
+def look_at(first, second, K):
+    """A look whose two leading coordinates are these, of unit variance."""
+    return make_look(K, (1 + 0.9 * np.outer(first, first) + 0.6 * np.outer(second, second)) / len(first))
+
+
+def test_a_ring_that_closes_in_the_finest_look_is_believed(rng):
+    """Coarser patches join points across it, as on the teapots: they show an arc in another order."""
+    t, one = np.pi * (np.arange(80) + 0.5) / 80, np.zeros(80, dtype=int)
+    waves = [np.sqrt(2) * np.cos(t), np.sqrt(2) * np.cos(2 * t), np.sqrt(2) * np.sin(2 * t)]
+    order = rng.permutation(80)
+    coarse = look_at(waves[0][order], waves[1][order], 10)
+    assert coordinates_K(80, 1, [coarse, look_at(waves[1], waves[2], 20)], one) == 20
+    # An arc that only the finest look shows may be noise.
+    assert coordinates_K(80, 1, [coarse, look_at(waves[0], waves[1], 20)], one) == 8
+
+
 def test_shared_variance_does_not_see_rotation_and_scale(rng):
     E = rng.standard_normal((50, 2))
     turned = E @ np.array([[3.0, 1.0], [-1.0, 2.0]])

@@ -28,6 +28,8 @@ RATE_OF_THIRD, RATE_OF_FIFTH, RATE_OF_SECOND = 2.4, 4.8, 2.0
 # The hole: the distance from the origin that 95 % of the points exceed, in units of its root mean square. Up to seven
 # patches (six around one) may lie in a circle even on a disc, so that the hole itself must be clear.
 HOLE, CLEAR_HOLE, FEW_PATCHES = 1 / 3, 0.8, 7
+# The same in a rough look: rings had .6 and more, clouds and surfaces all around the origin .2 and less.
+HOLE_OF_A_LOOK = 0.5
 # Coordinates whose rates tell a ring, and how near to 0 and 1 an eigenvalue is told from them.
 RING_COORDINATES, SMALLEST_SIZE = 5, 1e-9
 # Digits of a position that tell points apart.
@@ -133,13 +135,31 @@ def widest_gap(coordinates: Array) -> float:
     return float(np.diff(angles, append=angles[0] + 2 * np.pi).max())
 
 
+def looks_like_a_ring(coordinates: Array) -> bool:
+    """Whether points lie all around the origin and a hole, in the plane of their first two coordinates.
+
+    Examples
+    --------
+    >>> angles = 2 * np.pi * np.arange(12) / 12
+    >>> ring = np.column_stack([np.cos(angles), np.sin(angles)])
+    >>> looks_like_a_ring(ring), looks_like_a_ring(ring[:6])
+    (True, False)
+    """
+    hole = _hole(_polar(coordinates[:, :2], None)[1])
+    return widest_gap(coordinates) <= WIDEST_GAP and hole >= HOLE_OF_A_LOOK
+
+
 def _goes_round(angles: Array, radius: Array, patches: float) -> bool:
     """Whether points of ascending `angles` lie all around the origin, and around a hole."""
     if len(angles) < FEWEST_POINTS or not radius.any():
         return False
     gaps = np.diff(angles, append=angles[0] + 2 * np.pi)
-    hole = np.quantile(radius, 0.05) / np.sqrt(np.mean(radius**2))
-    return bool(gaps.max() <= WIDEST_GAP and hole >= (CLEAR_HOLE if patches <= FEW_PATCHES else HOLE))
+    return bool(gaps.max() <= WIDEST_GAP and _hole(radius) >= (CLEAR_HOLE if patches <= FEW_PATCHES else HOLE))
+
+
+def _hole(radius: Array) -> float:
+    """The distance from the origin that nearly all points exceed, in units of its root mean square."""
+    return float(np.quantile(radius, 0.05) / max(np.sqrt(np.mean(radius**2)), np.finfo(float).tiny))
 
 
 def _links_needed(coordinates: Array, counts: Array) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 from .._numerics.arrays import Array
 from .._points.embedding import leading_directions
 from .look import Look
-from .order import WIDEST_GAP, widest_gap
+from .order import WIDEST_GAP, looks_like_a_ring, widest_gap
 
 # Neighbours per point where looks do not tell, and the most patches; parts want two patches each.
 POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD, PATCHES_PER_PART = 12, 32, 2
@@ -45,13 +45,15 @@ def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: 
     Returns
     -------
     float
-        That of a look with eight patches per part or more. Where there is none, or the finest looks differ: twelve
-        points per patch, ``n/12`` between 2 and 32; more for many parts, eight patches each if they have nine points.
+        That of a look with eight patches per part or more. Where there is none, or the finest looks differ, and not by
+        rings that close in the last: twelve points per patch, ``n/12`` between 2 and 32; more for many parts, eight
+        patches each if they have nine points.
     """
     fine_enough = [look for look in looks if n_parts * PATCHES_OF_A_SHAPE <= look.K]
     if labels is not None and len(fine_enough) > 1:
-        agreed = _coarsest_agreed([_coordinates(look, labels) for look in fine_enough])
-        if agreed < len(fine_enough) - 1:
+        coordinates = [_coordinates(look, labels) for look in fine_enough]
+        agreed = _coarsest_agreed(coordinates)
+        if agreed < len(fine_enough) - 1 or _closes(*coordinates[-2:]):
             return min(fine_enough[agreed].K, float(n))
     usual = max(2, PATCHES_PER_PART * n_parts, min(n // POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD))
     finest = max((look.K for look in looks), default=0.0)
@@ -79,6 +81,15 @@ def _agree(coarse: Array, fine: Array) -> bool:
     """
     is_new_arc = coarse.shape[1] > 1 and widest_gap(coarse) < WIDEST_GAP <= widest_gap(fine)
     return shared_variance(coarse, fine) >= (SHARE_FOR_NEW_ARCS if is_new_arc else AGREEING_SHARE)
+
+
+def _closes(coarse: Sequence[Array], fine: Sequence[Array]) -> bool:
+    """Whether all that two looks differ in are rings, which the finer one shows and the coarser one does not.
+
+    Noise breaks rings and makes none, so that they are believed even if no other look has them.
+    """
+    differing = [pair for pair in zip(coarse, fine, strict=True) if not _agree(*pair)]
+    return all(looks_like_a_ring(finer) and not looks_like_a_ring(coarser) for coarser, finer in differing)
 
 
 def _coordinates(look: Look, labels: Array) -> list[Array]:
