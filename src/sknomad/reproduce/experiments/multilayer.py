@@ -202,7 +202,9 @@ def _run(
         done = sizes[:depth]
         if done not in solved:
             path = "-".join(f"{K:g}" for K in done)
-            solved[done] = record.solve(f"{name} {path}", gram, done[-1], tol, max_iter=3000)
+            # As in `MultiLayerNOMAD`: only the last layer, which is to be a hard clustering, wants the best point.
+            is_last = depth == len(sizes)
+            solved[done] = record.solve(f"{name} {path}", gram, done[-1], tol, max_iter=3000, smooth=not is_last)
         layers.append(solved[done])
         gram = Gram.from_kernel(solved[done].Q)
     return layers
