@@ -73,7 +73,7 @@ def table(rows, rows_of_gpu):
     """Header and rows of the table in docs/landmarks.md."""
     header = ["points", "n", "d", "landmarks", "residual", "gap, verified", "steps", "on", "seconds",
               "MB beside the data"]  # fmt: skip
-    placed = [(row, "one thread") for row in rows] + [(row, "H200") for row in rows_of_gpu]
+    placed = [(row, "two cores") for row in rows] + [(row, "H200") for row in rows_of_gpu]
     return header, [
         [NAMES[row["case"]], f"{row['n']:,}", row["d"], row["landmarks"], f"{row['residual']:.1e}", f"{row['gap']:.1e}",
          row["steps"], place, f"{row['seconds']:.0f}", row["MB_beside_data"] or "-"]
