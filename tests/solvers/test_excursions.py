@@ -19,23 +19,27 @@ def problem():
 
 
 @pytest.fixture
-def early(monkeypatch):
+def early():
     """Excursions soon, so that tests are quick."""
-    monkeypatch.setattr(_excursions, "FIRST", FIRST)
-    return ADMM(anchor_from=40)
+    return ADMM(anchor_from=40, excursions_from=FIRST)
 
 
 def test_excursions_come_at_growing_distances():
-    due = [step for step in range(1, 4000) if _excursions.excursions_are_due(60, step)]
-    assert due[0] == _excursions.FIRST
+    due = [step for step in range(1, 4000) if _excursions.excursions_are_due(60, step, FIRST)]
+    assert due[0] == FIRST
     assert all(1.4 < later / earlier < 1.6 for earlier, later in itertools.pairwise(due))
 
 
 def test_excursions_start_before_there_is_an_anchor(problem):
-    steps = itertools.islice(ADMM().iterates(problem), 2 * _excursions.FIRST)
+    steps = itertools.islice(ADMM(excursions_from=FIRST).iterates(problem), 2 * FIRST)
     milestone = next(iterate for iterate in steps if iterate.is_milestone)
-    assert milestone.state.step == _excursions.FIRST
+    assert milestone.state.step == FIRST
     assert milestone.state.anchor is None
+
+
+def test_rough_looks_make_none(problem):
+    """They are read off after up to 250 steps, and not for their bounds."""
+    assert not any(iterate.is_milestone for iterate in itertools.islice(ADMM().iterates(problem), 250))
 
 
 def test_both_bounds_get_better(early, problem):

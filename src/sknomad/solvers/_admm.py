@@ -68,6 +68,8 @@ class ADMM:
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
+    excursions_from : int, default=600
+        Step after which excursions sharpen both bounds for the first time.
     exact_below : int, default=400
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
@@ -87,6 +89,7 @@ class ADMM:
     balance_until: int = 500
     trusted_shortfall: float = 0.0
     anchor_from: int = 300
+    excursions_from: int = 600
     exact_below: int = FULL_FOR_A_STEP
     device: Device = "auto"
     matrix_free: ClassVar[bool] = False
@@ -100,6 +103,7 @@ class ADMM:
         check_integer(self.balance_until, "balance_until", 0)
         check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
         check_integer(self.anchor_from, "anchor_from", 0)
+        check_integer(self.excursions_from, "excursions_from", 1)
         check_integer(self.exact_below, "exact_below", 2)
 
     def memory(self, problem: KMeansSDP) -> int:
@@ -120,7 +124,7 @@ class ADMM:
             course.choose_penalty()
             iterate = course.step()
             yield iterate
-            if excursions_are_due(problem.n, course.count):
+            if excursions_are_due(problem.n, course.count, self.excursions_from):
                 yield from excursions(iterate, course.state(), course.gram, course.new_projector)
 
     def balances_at(self, step: int) -> bool:

@@ -19,12 +19,12 @@ from ._soft_updates import SoftState
 
 # After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
 # it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
-FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3)
+FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3, excursions_from=120)
 # From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound. A sweep
 # costs n x n numbers, so that it pays for few points only, and for more where small gaps are asked for: it keeps the
 # symmetry of the data, without which rings and tori take up to ten times as many steps.
 FEW_POINTS = SoftAssignment(rank="points", sweeps=30)
-AFTER_FEW_POINTS = ADMM(penalty=0.7, relaxation=1.8)
+AFTER_FEW_POINTS = ADMM(penalty=0.7, relaxation=1.8, excursions_from=120)
 POINTS_BELOW, POINTS_BELOW_FOR_SMALL_GAPS = 100, 400
 # How far soft assignments may fall short, as a multiple of the gap in view.
 TRUSTED_SHARE = 2.0

@@ -22,19 +22,19 @@ Projector = Callable[[StepMatrix], tuple[Array, Array]]
 # Changes of the penalty for a better multiplier and for a better point.
 SMALLER, LARGER = 0.02, 20.0
 RELAXATION = 1.8
-# Excursions start after this many steps, and again whenever the number of steps has grown by this factor.
-FIRST, GROWTH = 120, 1.5
+# Excursions start again whenever the number of steps has grown by this factor.
+GROWTH = 1.5
 # Their lengths, as shares of the steps so far.
 SHARE_FOR_THE_MULTIPLIER, SHARE_FOR_THE_POINT = 0.05, 0.1
 # They need two more n x n arrays, and matter only for gaps that nobody asks for beyond this many points.
 MOST_POINTS = 4000
 
 
-def excursions_are_due(n: int, step: int) -> bool:
-    """Whether excursions start from the state of `n` points after `step` steps."""
+def excursions_are_due(n: int, step: int, first: int) -> bool:
+    """Whether excursions start from the state of `n` points after `step` steps, the first ones after `first`."""
     if n > MOST_POINTS:
         return False
-    due = FIRST
+    due = first
     while due < step:
         due = int(GROWTH * due)
     return due == step
