@@ -33,7 +33,7 @@ POINTS_PER_PATCH, LARGEST_FINE_PATCH, FINE_UP_TO = (4, 5, 7, 10, 15, 21, 30), 15
 # Larger K need more: twice K, and never fewer than the first number.
 LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
 # Beyond this many points steps are in single precision.
-DOUBLE_UP_TO = 300
+DOUBLE_UP_TO = 200
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Protocol
 import numpy as np
 from scipy.linalg import eigvalsh_tridiagonal
 
-from .arrays import Array, device, frobenius, inverse_of_lower, is_on_gpu, itemsize, like, namespace
+from .arrays import Array, device, eigh, frobenius, inverse_of_lower, is_on_gpu, itemsize, like, namespace
 from .fixed_vector import FixedVector
 
 LANCZOS_STEPS = 12
@@ -122,7 +122,7 @@ def rayleigh_ritz(A: Operator, V: Array, fixed: FixedVector) -> tuple[Array, Arr
     """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred, orthonormal)."""
     image = fixed.centre(A @ V)
     H = V.T @ image
-    values, rotation = namespace(V).linalg.eigh((H + H.T) / 2)
+    values, rotation = eigh((H + H.T) / 2)
     return V @ rotation, values, image @ rotation
 
 

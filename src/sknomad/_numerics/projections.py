@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from .arrays import Array, device, namespace
+from .arrays import Array, device, eigh, namespace
 from .fixed_vector import FixedVector
 
 
@@ -69,7 +69,7 @@ def project_simplex(values: Array, total: float) -> Array:
 def project_spectraplex(A: Array, total: float, fixed: FixedVector) -> tuple[Array, Array]:
     """Nearest ``W`` to `A` with ``W`` psd, ``W u = 0``, ``tr W = total``, as eigenpairs ``(U, l)``, ``l > 0``."""
     xp = namespace(A)
-    values, Z = xp.linalg.eigh(restrict(A, fixed))
+    values, Z = eigh(restrict(A, fixed))
     weights = project_simplex(values, total)
     first = int(xp.sum(xp.astype(weights <= 0, xp.int64)))  # eigenvalues come in ascending order
     return lift(Z[:, first:], fixed), weights[first:]

@@ -12,7 +12,7 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 
 from .._files.records import saved
-from .._numerics.arrays import Array, double, frobenius, is_on_gpu, like, namespace
+from .._numerics.arrays import Array, double, eigh, frobenius, is_on_gpu, like, namespace
 from .._numerics.block_eigen import (
     Operator,
     chebyshev_filter,
@@ -137,7 +137,7 @@ class LeadingProjector:
         """Full decomposition; keeps its leading part as a warm block if the rank is low enough for one to pay."""
         A = A.formed() if isinstance(A, Formable) else A
         xp = namespace(A)
-        values, Z = xp.linalg.eigh(restrict(A, self.fixed))
+        values, Z = eigh(restrict(A, self.fixed))
         weights = project_simplex(values, self.total)
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         size = _block_size(rank)
