@@ -143,7 +143,7 @@ def _exactly_feasible(base, K):
     return Q
 
 
-@pytest.mark.parametrize("form", ["dense", "noisy", "spectral", "soft", "hard", "interior"])
+@pytest.mark.parametrize("form", ["dense", "noisy", "spectral", "single", "soft", "hard", "interior"])
 @pytest.mark.parametrize("n", [3, 6, 8])
 @pytest.mark.parametrize("mean", [0.0, 1e3])
 def test_lower_bound_holds_in_rational_arithmetic(form, n, mean, rng):
@@ -157,6 +157,7 @@ def test_lower_bound_holds_in_rational_arithmetic(form, n, mean, rng):
             "dense": V @ V.T,
             "noisy": rng.standard_normal((n, n)),
             "spectral": SpectralPoint(rng.standard_normal((n, 2)), rng.random(2)),
+            "single": SpectralPoint(rng.standard_normal((n, 2)).astype(np.float32), rng.random(2, dtype=np.float32)),
             "soft": SoftPoint(V),
             "hard": SoftPoint(np.eye(2)[np.arange(n) % 2]),
             "interior": np.eye(n),

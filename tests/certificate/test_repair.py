@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 
 import numpy as np
@@ -12,6 +13,8 @@ from hypothesis import strategies as st
 from oracles import infeasibility, planted
 from planted_problems import POINTS, planted_problem, seeds, sizes
 from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, certify, repair
+from sknomad._certificate.lower import make_feasible
+from sknomad.solvers import ADMM
 
 
 @pytest.mark.parametrize("kind", POINTS)
@@ -49,6 +52,20 @@ def test_repair_steps_pay():
         iterate = Iterate(example.Q + noise + noise.T)
         quick, thorough = (example.value - certify(problem, iterate, repair_steps=steps).lower for steps in (0, 15))
         assert 0 <= thorough < quick / 2
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_repair_ends_where_the_value_is_enough(dtype, rng):
+    """The way there is the same, in either precision of the point, and ends with the first value that is enough."""
+    problem = KMeansSDP(Gram.from_data(rng.standard_normal((60, 5))), 6)
+    point = next(itertools.islice(ADMM(device=np.empty(0, dtype)).iterates(problem), 40, None)).point
+    values = [make_feasible(problem, point, steps=steps).value(problem.gram) for steps in range(6)]
+    assert values[-1] > values[2] > values[0]
+    found = make_feasible(problem, point, steps=15, enough=values[2])
+    assert found.value(problem.gram) == values[2]
+    wrong = infeasibility(found.dense(), 6)
+    assert wrong["entries"] == 0
+    assert max(wrong["row sums"], wrong["trace"], wrong["psd"]) < 1e-12
 
 
 def test_repair_of_nothing_is_refused():

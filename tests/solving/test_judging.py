@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 from sklearn.exceptions import ConvergenceWarning
 
-from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, Status, datasets, solve
+from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, SpectralPoint, Status, datasets, solve
 from sknomad._certificate.iterate import NegativePart
+from sknomad._certificate.lower import make_feasible
 from sknomad._solving import judging
-from sknomad._solving.judging import LARGE_PROBLEM, ProgramJudge
+from sknomad._solving.judging import LARGE_PROBLEM, REPAIR_GROWTH, REPAIR_GROWTH_FAR, ProgramJudge
 from sknomad._solving.run_state import Run
 
 
@@ -75,3 +76,30 @@ def test_run_cut_short_proves_what_it_has_seen(monkeypatch):
     assert solution.status is Status.MAX_SECONDS
     assert math.isfinite(solution.certificate.upper)
     assert solution.certificate.grade == "verified"
+
+
+def test_far_from_the_end_repairs_are_rare(monkeypatch):
+    """On noise the point comes with the bound: of all looks few are worth projections, each as dear as a step."""
+    repaired = []
+
+    def counted(problem, point, *, steps, **enough):
+        if steps > 0 and isinstance(point, SpectralPoint):
+            repaired.append(steps)
+        return make_feasible(problem, point, steps=steps, **enough)
+
+    monkeypatch.setattr(judging, "make_feasible", counted)
+    problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((150, 10))), 8)
+    looks = set()
+    solution = solve(problem, tol=1e-4, callback=lambda progress: looks.add((progress.lower, progress.upper)))
+    assert solution.is_certified
+    assert 1 <= len(repaired) <= len(looks) / 3
+
+
+def test_repairs_wait_longer_where_the_gap_would_stay_open():
+    run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), 1e-3, "eigen")
+    judge = ProgramJudge(first_multiplier=10, last_repair=30)
+    waits = {
+        growth: next(run.iteration for run.iteration in range(30, 200) if judge._waited(run, growth))
+        for growth in (REPAIR_GROWTH, REPAIR_GROWTH_FAR)
+    }
+    assert waits == {REPAIR_GROWTH: 36, REPAIR_GROWTH_FAR: 70}

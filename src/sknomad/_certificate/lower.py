@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from .._numerics.arrays import UNIT_ROUNDOFF, Array, all_finite, double, namespace
+from .._numerics.arrays import UNIT_ROUNDOFF, Array, all_finite, double, like, namespace
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_numbers
@@ -84,8 +84,11 @@ def _width(point: Point) -> int:
     return int(point.V.shape[1]) if isinstance(point, SoftPoint) else point.n
 
 
-def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint | None:
-    """A feasible point near `point`, factored where `point` is; None if `point` is not finite."""
+def make_feasible(problem: KMeansSDP, point: Point, *, steps: int, enough: float = math.inf) -> MixedPoint | None:
+    """A feasible point near `point`, factored where `point` is; None if `point` is not finite.
+
+    At most `steps` alternating projections, in the precision of `point`, until the value is `enough`.
+    """
     check_point(point, "Q")
     if point.n != problem.n:
         raise ValueError(f"Q must have {problem.n} rows, got {point.n}. Pass an iterate of the same problem.")
@@ -97,7 +100,11 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int) -> MixedPoint
     if type(point) in (SoftPoint, FactorPoint):
         return _as_soft(problem, cast("SoftPoint | FactorPoint", point)) if point.is_finite() else None
     spectral = as_spectral(problem, point)
-    return None if spectral is None else _repair_entries(problem, spectral, steps)
+    if spectral is None:
+        return None
+    return _repair_entries(
+        problem, spectral, steps, enough, point.U if isinstance(point, SpectralPoint) else spectral.U
+    )
 
 
 def _as_soft(problem: KMeansSDP, point: SoftPoint | FactorPoint) -> MixedPoint:
@@ -136,8 +143,10 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     return SpectralPoint(fixed.centre(V), weights * ((problem.K - 1) / total), fixed.like(V))
 
 
-def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> MixedPoint | None:
-    """Alternating projections, keeping the best of the mixed points met on the way."""
+def _repair_entries(
+    problem: KMeansSDP, spectral: SpectralPoint, steps: int, enough: float, template: Array
+) -> MixedPoint | None:
+    """Alternating projections, like `template`, keeping the best of the mixed points met on the way."""
     best, best_value = None, -math.inf
     for step in range(steps + 1):
         Q = spectral.rows(0, problem.n)
@@ -145,10 +154,14 @@ def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, steps: int) -> 
         value = candidate.value(problem.gram)
         if value > best_value:
             best, best_value = candidate, value
-        if step == steps or candidate.mean == 0:
+        if step == steps or candidate.mean == 0 or best_value >= enough:
             break
-        nearer = _towards_nonnegative(Q, spectral.fixed)
-        spectral = SpectralPoint(*project_spectraplex(nearer, problem.K - 1, spectral.fixed), spectral.fixed)
+        nearer = like(_towards_nonnegative(Q, spectral.fixed), template)
+        fixed = spectral.fixed.like(template)
+        projected = as_spectral(problem, SpectralPoint(*project_spectraplex(nearer, problem.K - 1, fixed), fixed))
+        if projected is None:
+            break
+        spectral = projected
     return best
 
 

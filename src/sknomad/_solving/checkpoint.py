@@ -41,7 +41,7 @@ class CheckpointError(FormatError):
 
 
 # A run goes on with the version that began it: only the newest format is read.
-CHECKPOINT = Kind("checkpoint", 4, "Delete it to start again.", CheckpointError, oldest=4)
+CHECKPOINT = Kind("checkpoint", 5, "Delete it to start again.", CheckpointError, oldest=5)
 
 # What comes of contents that are not what they should be, wherever they are used first.
 UNUSABLE = (ArithmeticError, AttributeError, AssertionError, IndexError, KeyError, TypeError, ValueError)
@@ -82,7 +82,7 @@ class RunRecord:
             raise ValueError(f"its points must have {n} rows")
         if judge.vectors is not None and (judge.vectors.ndim != 2 or judge.vectors.shape[0] != n):
             raise ValueError(f"its eigenvectors must have {n} rows")
-        counts = (judge.next_look, judge.next_repair, judge.last_look, judge.first_multiplier or 0)
+        counts = (judge.next_look, judge.last_repair, judge.last_look, judge.first_multiplier or 0)
         for count in (self.iteration, *counts):
             check_integer(count, "every count", 0)
         check_real(self.seconds_before, "the seconds before", 0, LONGEST_RUN, "a number of seconds")

@@ -19,7 +19,10 @@ from .solution import Status
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.
 FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
-REPAIR_STEPS, REPAIR_GAIN, REPAIR_GROWTH = 15, 10, 1.3
+REPAIR_STEPS, REPAIR_GAIN = 15, 10
+# A repair costs as much as many steps. The next one waits for so many times the steps: less where the gap that is left
+# may be this small a multiple of the tolerance.
+REPAIR_GROWTH, REPAIR_GROWTH_FAR, NEAR = 1.3, 3.0, 1.4
 # Up to this many points every look also tries the cheapest repair, for a smooth history.
 SMALL_PROBLEM = 500
 # Where the end is forecast: gaps fall ever more slowly, and steps between two looks are at least so many.
@@ -65,7 +68,7 @@ class ProgramJudge:
     vectors: Array | None = None  # leading eigenvectors from the last screening, to start the next
     next_look: int = FIRST_LOOK  # iteration at which to judge
     first_multiplier: int | None = None  # iteration that brought the first one
-    next_repair: int = 0  # iteration before which no repair is tried again
+    last_repair: int = 0  # iteration of the last one
     last_look: int = 0  # iteration of the last one, where the next is forecast
     last_gap: float = math.inf  # what it suggested
 
@@ -201,9 +204,8 @@ class ProgramJudge:
         if run.point is None or run.problem.n <= SMALL_PROBLEM:
             _offer(run, point, steps=0)
         if self._screened_gap(run) > run.tol and (thorough or self._is_promising(run, point)):
-            _offer(run, point, steps=REPAIR_STEPS)
-            before = self.first_multiplier or 0
-            self.next_repair = before + math.ceil((run.iteration - before) * REPAIR_GROWTH)
+            _offer(run, point, steps=REPAIR_STEPS, enough=self.screen - CAUTIOUS_SHARE * run.tol * abs(self.screen))
+            self.last_repair = run.iteration
 
     def _is_promising(self, run: Run, point: SpectralPoint) -> bool:
         """Whether repair can be expected to close the gap.
@@ -211,7 +213,7 @@ class ProgramJudge:
         Mixing alone tells how infeasible the point is; projections have been seen to win back nine tenths or more of
         what it costs. Where the lower bound is not what keeps the gap open, waiting for the upper one is cheaper.
         """
-        if not math.isfinite(self.screen) or run.iteration < self.next_repair:
+        if not math.isfinite(self.screen) or not self._waited(run, REPAIR_GROWTH):
             return False
         value = point.value(run.problem.gram)
         if self.screen - value > max(run.tol * abs(self.screen), (self.screen - run.lower) / 20):
@@ -220,7 +222,15 @@ class ProgramJudge:
         if mixed is None:
             return False
         expected = value - (value - feasible_value(run.problem, mixed)) / REPAIR_GAIN
-        return expected - run.lower > (self.screen - run.lower) / 4
+        is_near = self.screen - expected <= NEAR * run.tol * abs(self.screen)
+        return expected - run.lower > (self.screen - run.lower) / 4 and (
+            is_near or self._waited(run, REPAIR_GROWTH_FAR)
+        )
+
+    def _waited(self, run: Run, growth: float) -> bool:
+        """Whether steps of ADMM have grown by this factor since the last repair."""
+        before = self.first_multiplier or 0
+        return run.iteration - before >= growth * (self.last_repair - before)
 
 
 def _current(run: Run) -> Iterate:
@@ -228,7 +238,7 @@ def _current(run: Run) -> Iterate:
     return run.iterate
 
 
-def _offer(run: Run, point: Point, *, steps: int) -> None:
-    feasible = make_feasible(run.problem, point, steps=steps)
+def _offer(run: Run, point: Point, *, steps: int, enough: float = math.inf) -> None:
+    feasible = make_feasible(run.problem, point, steps=steps, enough=enough)
     if feasible is not None:
         run.enter_point(feasible)
