@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from oracles import infeasibility, planted
 from planted_problems import POINTS, planted_problem, seeds, sizes
 from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, certify, repair
+from sknomad._certificate import lower
 from sknomad._certificate.lower import make_feasible
 from sknomad.solvers import ADMM
 
@@ -66,6 +67,19 @@ def test_repair_ends_where_the_value_is_enough(dtype, rng):
     wrong = infeasibility(found.dense(), 6)
     assert wrong["entries"] == 0
     assert max(wrong["row sums"], wrong["trace"], wrong["psd"]) < 1e-12
+
+
+def test_repair_that_will_not_be_enough_ends_early(rng, monkeypatch):
+    problem = KMeansSDP(Gram.from_data(rng.standard_normal((60, 5))), 6)
+    point = next(itertools.islice(ADMM().iterates(problem), 40, None)).point
+    projections = []
+    project = lower.project_spectraplex
+    monkeypatch.setattr(lower, "project_spectraplex", lambda *args: projections.append(1) or project(*args))
+    make_feasible(problem, point, steps=30)
+    assert len(projections) == 30
+    projections.clear()
+    make_feasible(problem, point, steps=30, enough=2 * problem.gram.trace)
+    assert len(projections) == lower.STEPS_TO_EXTRAPOLATE
 
 
 def test_repair_of_nothing_is_refused():

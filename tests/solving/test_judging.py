@@ -102,4 +102,4 @@ def test_repairs_wait_longer_where_the_gap_would_stay_open():
         growth: next(run.iteration for run.iteration in range(30, 200) if judge._waited(run, growth))
         for growth in (REPAIR_GROWTH, REPAIR_GROWTH_FAR)
     }
-    assert waits == {REPAIR_GROWTH: 36, REPAIR_GROWTH_FAR: 70}
+    assert waits == {REPAIR_GROWTH: 32, REPAIR_GROWTH_FAR: 70}

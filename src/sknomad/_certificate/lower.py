@@ -25,6 +25,8 @@ NEARLY_CONSTANT = 1e-6
 # mixing is left to do. A fixed margin would cost its own size in value, however close to feasible the point is.
 REPAIR_MARGIN = 1e-2
 REPAIR_RELAXATION = 1.5
+# Values rise ever more slowly. What they rise by in so many projections is a bound for the next ones.
+STEPS_TO_EXTRAPOLATE = 3
 
 
 def repair(problem: KMeansSDP, Q: Array | Point, *, steps: int = 15) -> Array:
@@ -87,7 +89,8 @@ def _width(point: Point) -> int:
 def make_feasible(problem: KMeansSDP, point: Point, *, steps: int, enough: float = math.inf) -> MixedPoint | None:
     """A feasible point near `point`, factored where `point` is; None if `point` is not finite.
 
-    At most `steps` alternating projections, in the precision of `point`, until the value is `enough`.
+    At most `steps` alternating projections, in the precision of `point`, until the value is `enough` or is no longer
+    expected to become so.
     """
     check_point(point, "Q")
     if point.n != problem.n:
@@ -147,14 +150,14 @@ def _repair_entries(
     problem: KMeansSDP, spectral: SpectralPoint, steps: int, enough: float, template: Array
 ) -> MixedPoint | None:
     """Alternating projections, like `template`, keeping the best of the mixed points met on the way."""
-    best, best_value = None, -math.inf
+    best, best_values = None, [-math.inf]
     for step in range(steps + 1):
         Q = spectral.rows(0, problem.n)
         candidate = _lift_entries(problem, spectral, Q)
         value = candidate.value(problem.gram)
-        if value > best_value:
-            best, best_value = candidate, value
-        if step == steps or candidate.mean == 0 or best_value >= enough:
+        best = candidate if value > best_values[-1] else best
+        best_values.append(max(value, best_values[-1]))
+        if step == steps or candidate.mean == 0 or _is_over(best_values, steps - step, enough):
             break
         nearer = like(_towards_nonnegative(Q, spectral.fixed), template)
         fixed = spectral.fixed.like(template)
@@ -163,6 +166,15 @@ def _repair_entries(
             break
         spectral = projected
     return best
+
+
+def _is_over(best_values: list[float], left: int, enough: float) -> bool:
+    """Whether the best value so far is `enough`, or would not become so if it rose on as over the last steps."""
+    value = best_values[-1]
+    if value >= enough or len(best_values) <= STEPS_TO_EXTRAPOLATE + 1:
+        return value >= enough
+    rise = (value - best_values[-1 - STEPS_TO_EXTRAPOLATE]) / STEPS_TO_EXTRAPOLATE
+    return math.isfinite(enough) and value + left * rise < enough
 
 
 def _towards_nonnegative(Q: Array, fixed: FixedVector) -> Array:

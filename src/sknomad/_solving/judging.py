@@ -19,10 +19,10 @@ from .solution import Status
 
 # Judging costs about as much as a step: early and often at first, then after every 15 % more iterations with bounds.
 FIRST_LOOK, LOOK_EVERY, LOOK_GROWTH = 10, 10, 1.15
-REPAIR_STEPS, REPAIR_GAIN = 15, 10
+REPAIR_STEPS, REPAIR_GAIN = 20, 10
 # A repair costs as much as many steps. The next one waits for so many times the steps: less where the gap that is left
 # may be this small a multiple of the tolerance.
-REPAIR_GROWTH, REPAIR_GROWTH_FAR, NEAR = 1.3, 3.0, 1.4
+REPAIR_GROWTH, REPAIR_GROWTH_FAR, NEAR = 1.1, 3.0, 1.6
 # Up to this many points every look also tries the cheapest repair, for a smooth history.
 SMALL_PROBLEM = 500
 # Where the end is forecast: gaps fall ever more slowly, and steps between two looks are at least so many.
@@ -204,11 +204,14 @@ class ProgramJudge:
         if run.point is None or run.problem.n <= SMALL_PROBLEM:
             _offer(run, point, steps=0)
         if self._screened_gap(run) > run.tol and (thorough or self._is_promising(run, point)):
-            _offer(run, point, steps=REPAIR_STEPS, enough=self.screen - CAUTIOUS_SHARE * run.tol * abs(self.screen))
+            # At a milestone, or where steps have been many, every gain counts.
+            is_final = not thorough and not self._waited(run, REPAIR_GROWTH_FAR)
+            enough = self.screen - CAUTIOUS_SHARE * run.tol * abs(self.screen)
+            _offer(run, point, steps=REPAIR_STEPS, enough=enough if is_final else math.inf)
             self.last_repair = run.iteration
 
     def _is_promising(self, run: Run, point: SpectralPoint) -> bool:
-        """Whether repair can be expected to close the gap.
+        """Whether repair can be expected to close the gap, or at least a quarter of it after a long time without.
 
         Mixing alone tells how infeasible the point is; projections have been seen to win back nine tenths or more of
         what it costs. Where the lower bound is not what keeps the gap open, waiting for the upper one is cheaper.
@@ -222,10 +225,9 @@ class ProgramJudge:
         if mixed is None:
             return False
         expected = value - (value - feasible_value(run.problem, mixed)) / REPAIR_GAIN
-        is_near = self.screen - expected <= NEAR * run.tol * abs(self.screen)
-        return expected - run.lower > (self.screen - run.lower) / 4 and (
-            is_near or self._waited(run, REPAIR_GROWTH_FAR)
-        )
+        if self.screen - expected <= NEAR * run.tol * abs(self.screen):
+            return value > run.lower
+        return expected - run.lower > (self.screen - run.lower) / 4 and self._waited(run, REPAIR_GROWTH_FAR)
 
     def _waited(self, run: Run, growth: float) -> bool:
         """Whether steps of ADMM have grown by this factor since the last repair."""
