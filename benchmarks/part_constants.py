@@ -21,6 +21,8 @@ from sknomad._manifolds.choice import CURVES_UP_TO, LARGEST_MARGIN, LARGEST_STRE
 from sknomad._manifolds.survey import FINE_UP_TO
 
 REPORTING_FROM = 100
+# Further draws for development are of single pieces alone: among them "one" would be right more often than it is.
+DEVELOPMENT_OF_ALL_KINDS = 2
 QUANTILES = (0.9, 0.95, 0.975)
 
 
@@ -58,7 +60,8 @@ def confidence(rows):
 
 def for_calibration(rows, *, few):
     """The draws that confidence is fitted on, with up to `FINE_UP_TO` points or with more."""
-    seen = [row for row in rows if row["seed"] < CALIBRATED_BELOW and row["kind"] != "unseen"]
+    seeds = {*range(DEVELOPMENT_OF_ALL_KINDS), *range(REPORTING_FROM, CALIBRATED_BELOW)}
+    seen = [row for row in rows if row["seed"] in seeds and row["kind"] != "unseen"]
     return [row for row in seen if (row["points"] <= FINE_UP_TO) == few]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import numpy as np
 from matplotlib.figure import Figure
-from part_tables import unseen_by_confidence
+from part_tables import reported
 
 from sknomad.plot import FAINT, INK, MUTED, PALETTE, style
 
@@ -70,7 +70,7 @@ def main():
     parser.add_argument("picture", type=Path)
     options = parser.parse_args()
     with style():
-        draw(unseen_by_confidence(json.loads(options.file.read_text())["rows"])).savefig(options.picture)
+        draw(reported(json.loads(options.file.read_text())["rows"])).savefig(options.picture)
 
 
 if __name__ == "__main__":

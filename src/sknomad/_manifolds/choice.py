@@ -30,16 +30,16 @@ PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 
 # above that many: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than
 # surfaces and clouds do, because every gap of a sample is a valley of a curve; between these dimensions the threshold
 # goes from theirs to the others'. Few points do not tell their dimension.
-SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.5, -3.2, 300
+SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.55, -3.25, 300
 CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
 SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
-PER_LOG_POINTS, PER_LOG_MANY_POINTS = -0.7, -0.4
+PER_LOG_POINTS, PER_LOG_MANY_POINTS = -0.7, -0.3
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.43, 0.54, 1.55), (-0.78, 0.43, 0.77)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.73, 0.36), (-1.66, 0.92)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.24, 0.47, 1.53), (-0.78, 0.43, 0.77)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.95, 0.27), (-1.66, 0.92)
 # With the number told, in the score of the division.
 CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.73, 1.86), (1.97, 1.21)
 
