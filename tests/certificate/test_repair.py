@@ -78,7 +78,7 @@ def test_repair_that_will_not_be_enough_ends_early(rng, monkeypatch):
     make_feasible(problem, point, steps=30)
     assert len(projections) == 30
     projections.clear()
-    make_feasible(problem, point, steps=30, enough=2 * problem.gram.trace)
+    make_feasible(problem, point, steps=30, enough=2 * problem.gram.trace, gives_up=True)
     assert len(projections) == lower.STEPS_TO_EXTRAPOLATE
 
 

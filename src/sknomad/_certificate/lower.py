@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -86,11 +87,13 @@ def _width(point: Point) -> int:
     return int(point.V.shape[1]) if isinstance(point, SoftPoint) else point.n
 
 
-def make_feasible(problem: KMeansSDP, point: Point, *, steps: int, enough: float = math.inf) -> MixedPoint | None:
+def make_feasible(
+    problem: KMeansSDP, point: Point, *, steps: int, enough: float = math.inf, gives_up: bool = False
+) -> MixedPoint | None:
     """A feasible point near `point`, factored where `point` is; None if `point` is not finite.
 
-    At most `steps` alternating projections, in the precision of `point`, until the value is `enough` or is no longer
-    expected to become so.
+    At most `steps` alternating projections, in the precision of `point`, until the value is `enough` or, if it
+    `gives_up`, is no longer expected to become so.
     """
     check_point(point, "Q")
     if point.n != problem.n:
@@ -105,9 +108,8 @@ def make_feasible(problem: KMeansSDP, point: Point, *, steps: int, enough: float
     spectral = as_spectral(problem, point)
     if spectral is None:
         return None
-    return _repair_entries(
-        problem, spectral, steps, enough, point.U if isinstance(point, SpectralPoint) else spectral.U
-    )
+    template = point.U if isinstance(point, SpectralPoint) else spectral.U
+    return _repair_entries(problem, spectral, template, _End(steps, enough, gives_up))
 
 
 def _as_soft(problem: KMeansSDP, point: SoftPoint | FactorPoint) -> MixedPoint:
@@ -146,35 +148,44 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     return SpectralPoint(fixed.centre(V), weights * ((problem.K - 1) / total), fixed.like(V))
 
 
-def _repair_entries(
-    problem: KMeansSDP, spectral: SpectralPoint, steps: int, enough: float, template: Array
-) -> MixedPoint | None:
-    """Alternating projections, like `template`, keeping the best of the mixed points met on the way."""
-    best, best_values = None, [-math.inf]
-    for step in range(steps + 1):
+@dataclass(frozen=True)
+class _End:
+    """When alternating projections end."""
+
+    steps: int  # at the latest after so many
+    enough: float  # or with this value
+    gives_up: bool  # or where it would not be reached
+
+    def has_come(self, best_values: list[float]) -> bool:
+        """Whether they are over after the steps that had these best values so far, the first before any step."""
+        taken, value = len(best_values) - 1, best_values[-1]
+        if taken >= self.steps or value >= self.enough:
+            return True
+        if not self.gives_up or taken < STEPS_TO_EXTRAPOLATE:
+            return False
+        rise = (value - best_values[-1 - STEPS_TO_EXTRAPOLATE]) / STEPS_TO_EXTRAPOLATE
+        return value + (self.steps - taken) * rise < self.enough
+
+
+def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, template: Array, end: _End) -> MixedPoint:
+    """Alternating projections, like `template`; the best of the mixed points met on the way."""
+    best: MixedPoint | None = None
+    best_value, best_values = -math.inf, list[float]()
+    while True:
         Q = spectral.rows(0, problem.n)
         candidate = _lift_entries(problem, spectral, Q)
         value = candidate.value(problem.gram)
-        best = candidate if value > best_values[-1] else best
-        best_values.append(max(value, best_values[-1]))
-        if step == steps or candidate.mean == 0 or _is_over(best_values, steps - step, enough):
-            break
+        if best is None or value > best_value:
+            best, best_value = candidate, value
+        best_values.append(best_value)
+        if candidate.mean == 0 or end.has_come(best_values):
+            return best
         nearer = like(_towards_nonnegative(Q, spectral.fixed), template)
         fixed = spectral.fixed.like(template)
         projected = as_spectral(problem, SpectralPoint(*project_spectraplex(nearer, problem.K - 1, fixed), fixed))
         if projected is None:
-            break
+            return best
         spectral = projected
-    return best
-
-
-def _is_over(best_values: list[float], left: int, enough: float) -> bool:
-    """Whether the best value so far is `enough`, or would not become so if it rose on as over the last steps."""
-    value = best_values[-1]
-    if value >= enough or len(best_values) <= STEPS_TO_EXTRAPOLATE + 1:
-        return value >= enough
-    rise = (value - best_values[-1 - STEPS_TO_EXTRAPOLATE]) / STEPS_TO_EXTRAPOLATE
-    return math.isfinite(enough) and value + left * rise < enough
 
 
 def _towards_nonnegative(Q: Array, fixed: FixedVector) -> Array:

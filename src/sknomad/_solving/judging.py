@@ -204,10 +204,10 @@ class ProgramJudge:
         if run.point is None or run.problem.n <= SMALL_PROBLEM:
             _offer(run, point, steps=0)
         if self._screened_gap(run) > run.tol and (thorough or self._is_promising(run, point)):
-            # At a milestone, or where steps have been many, every gain counts.
-            is_final = not thorough and not self._waited(run, REPAIR_GROWTH_FAR)
+            # At a milestone, or after many steps without a repair, every gain counts.
+            gives_up = not thorough and not self._waited(run, REPAIR_GROWTH_FAR)
             enough = self.screen - CAUTIOUS_SHARE * run.tol * abs(self.screen)
-            _offer(run, point, steps=REPAIR_STEPS, enough=enough if is_final else math.inf)
+            _offer(run, point, steps=REPAIR_STEPS, enough=enough, gives_up=gives_up)
             self.last_repair = run.iteration
 
     def _is_promising(self, run: Run, point: SpectralPoint) -> bool:
@@ -240,7 +240,7 @@ def _current(run: Run) -> Iterate:
     return run.iterate
 
 
-def _offer(run: Run, point: Point, *, steps: int, enough: float = math.inf) -> None:
-    feasible = make_feasible(run.problem, point, steps=steps, enough=enough)
+def _offer(run: Run, point: Point, *, steps: int, enough: float = math.inf, gives_up: bool = False) -> None:
+    feasible = make_feasible(run.problem, point, steps=steps, enough=enough, gives_up=gives_up)
     if feasible is not None:
         run.enter_point(feasible)
