@@ -164,6 +164,7 @@ TABLES = {
     "map-quality": lambda: map_quality(rows_of("maps")),
     "cells": lambda: cells(rows_of("cells")),
     "timing": lambda: timing_table(rows_of("cpu_timing")),
+    "timing-roll": lambda: timing_table(rows_of("cpu_timing_roll")),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
     "coordinates": lambda: markdown(*coordinates_table(rows_of("coordinates_reporting"))),

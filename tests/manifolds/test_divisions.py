@@ -41,6 +41,24 @@ def test_the_prominence_of_the_lower_peak_is_its_height_above_the_valley(two_hil
     assert density[look.density[Landscape.PLAIN].argmax()] == 3.0
 
 
+def test_parts_join_where_the_highest_link_between_them_is():
+    """The saddles of every pair of parts, looked up link by link."""
+    generator = np.random.default_rng(1)
+    Q = generator.random((20, 20)) * (generator.random((20, 20)) < 0.3)
+    look = make_look(4.0, Q @ Q.T + 0.1 * np.eye(20))
+    density, level = look.density[Landscape.PLAIN], look.levels[Landscape.PLAIN]
+    for count in (2, 3):
+        labels = np.arange(20) % count
+        peak = [density[labels == c].max() for c in range(count)]
+        saddle = np.full((count, count), -np.inf)
+        for i, j, height in zip(labels[look.first], labels[look.second], level, strict=True):
+            saddle[i, j] = saddle[j, i] = max(saddle[i, j], height)
+        np.fill_diagonal(saddle, -np.inf)
+        # The first two parts to join are those with the highest saddle; the lower of their peaks ends there.
+        a, b = np.unravel_index(saddle.argmax(), saddle.shape)
+        assert prominences_between(look, labels)[0] == pytest.approx(max(min(peak[a], peak[b]) - saddle[a, b], 0))
+
+
 def test_prominences_do_not_depend_on_the_order_of_points(two_hills):
     look, density = two_hills
     Q = chain((np.exp(-density), [0.9] * 6))

@@ -35,7 +35,7 @@ class Look:
     """A rough solution for one ``K``."""
 
     K: float
-    first: Array  # (m,) ends of the links
+    first: Array  # (m,) ends of the links, in ascending order of their levels in the plain landscape
     second: Array  # (m,) the other ends, larger
     density: dict[Landscape, Array]  # (n,) of each point
     levels: dict[Landscape, Array]  # (m,) at which each link joins
@@ -66,8 +66,10 @@ def make_look(K: float, Q: Array) -> Look:
     plain, shares = -np.log(diagonal), np.maximum(Q, 0)
     density = {Landscape.PLAIN: plain, Landscape.SMOOTH: shares @ plain / shares.sum(axis=1)}
     levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
+    order = np.argsort(levels[Landscape.PLAIN], kind="stable")
+    levels = {kind: of_links[order] for kind, of_links in levels.items()}
     rates, values, vectors = _spectrum(Q)
-    return Look(K, first, second, density, levels, rates, values, vectors)
+    return Look(K, first[order], second[order], density, levels, rates, values, vectors)
 
 
 def faintest_level(look: Look, landscape: Landscape, points: Array) -> Array:

@@ -124,9 +124,11 @@ def prominences_between(look: Look, labels: Array) -> Array:
     count = int(labels.max()) + 1
     peak = np.full(count, -np.inf)
     np.maximum.at(peak, labels, density)
-    saddle = np.minimum.outer(peak, peak) + Landscape.PLAIN.value * math.log(FAINTEST)
-    np.maximum.at(saddle, (labels[look.first], labels[look.second]), levels)
-    saddle = np.maximum(saddle, saddle.T)
+    saddle = np.full((count, count), -np.inf)
+    # Links come in ascending order, and of several values for one entry the last stays: the highest.
+    saddle[labels[look.first], labels[look.second]] = levels
+    faintest = np.minimum.outer(peak, peak) + Landscape.PLAIN.value * math.log(FAINTEST)
+    saddle = np.maximum(faintest, np.maximum(saddle, saddle.T))
     row, column = np.triu_indices(count, 1)
     order = np.argsort(-saddle[row, column], kind="stable")
     sets = _GrowingSets(peak)
