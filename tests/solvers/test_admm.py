@@ -295,6 +295,17 @@ def test_warm_start_certifies_in_far_fewer_steps():
     assert warm.n_iter < cold.n_iter / 2
 
 
+@pytest.mark.parametrize(("n", "K"), [(40, 4), (60, 6), (50, 5), (80, 4)])
+def test_a_start_from_a_solution_begins_with_its_bounds(n, K):
+    """Also where the multiplier behind the upper bound was not the last: on rings bounds rise and fall."""
+    problem = KMeansSDP(Gram.from_data(ring_points(n)), K)
+    cold = solve(problem, "admm", tol=1e-3)
+    again = solve(problem, "admm", tol=1e-3, start=cold.iterate)
+    assert again.n_iter == 0
+    assert again.certificate.lower >= (1 - 1e-12) * cold.certificate.lower
+    assert again.certificate.upper <= (1 + 1e-12) * cold.certificate.upper
+
+
 def test_continued_run_is_the_uninterrupted_one():
     # Without penalty changes a step depends on T and rho alone.
     solver = ADMM(balance_until=0)

@@ -93,7 +93,7 @@ ROW_CLAIMS: dict[str, Callable[[Archive, Data, str | None], Verification]] = {}
 
 
 def write_solution_certificate(path: str | os.PathLike[str], solution: Solution) -> None:
-    """A certificate of both bounds of a solution: of those that its point and its last multiplier prove."""
+    """A certificate of both bounds of a solution: of those that its point and the multiplier of its iterate prove."""
     problem, grade, encoder = solution.problem, solution.certificate.grade, Encoder()
     N = solution.iterate.multiplier
     arrays = {} if N is None else {"N": pack(np.asarray(to_numpy(N)))}

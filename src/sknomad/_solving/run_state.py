@@ -140,10 +140,13 @@ class Run:
         )
 
     def _iterate_with(self, best: MixedPoint) -> Iterate:
-        """The last step; ADMM goes on from its state alone, so that whoever begins there may know the best point."""
+        """The last step; ADMM goes on from its state alone, so that whoever begins there may know what proves most."""
         if self.iterate is None:
             return Iterate(best)
-        return replace(self.iterate, Q=best) if isinstance(self.iterate.state, ADMMState) else self.iterate
+        if not isinstance(self.iterate.state, ADMMState):
+            return self.iterate
+        is_last = self.multiplier is None or self.upper_from == self.iteration
+        return replace(self.iterate, Q=best, N=self.iterate.N if is_last else self.multiplier)
 
 
 def columns_of(rows: list[dict[str, float]]) -> dict[str, Array]:

@@ -138,7 +138,7 @@ class Solution:
     def save_certificate(self, path: str | os.PathLike[str]) -> None:
         """Write bounds and what proves them to a file that others check from the data: ``sknomad verify FILE DATA``.
 
-        The upper bound claimed is that of the last multiplier, the only one kept.
+        The upper bound claimed is that of the last multiplier; up to 500 points of the best one, which is kept there.
 
         Parameters
         ----------

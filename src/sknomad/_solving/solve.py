@@ -30,8 +30,9 @@ from .run_state import Run
 from .smoothness import SmoothRun
 from .solution import Solution, Status
 
-# Points up to which a checkpoint holds the multiplier of the best bound beside the last one.
-KEEPS_MULTIPLIER_UP_TO = 2000
+# Points up to which a checkpoint holds the multiplier of the best bound beside the last one, and up to which every run
+# keeps it: whoever starts from a solution then begins with its bounds.
+KEEPS_MULTIPLIER_UP_TO, ALWAYS_KEEPS_MULTIPLIER_UP_TO = 2000, 500
 
 
 def solve(
@@ -99,7 +100,8 @@ def solve(
         raise TypeError(f"smooth must be True or False, got {smooth!r}.")
     if grade == "verified":
         check_arithmetic(np.empty(0))  # lower bounds are of that grade too, where there is no upper one
-    run = (SmoothRun if smooth else Run)(problem, tol, grade, iterate=start)
+    keeps = problem.n <= ALWAYS_KEEPS_MULTIPLIER_UP_TO
+    run = (SmoothRun if smooth else Run)(problem, tol, grade, iterate=start, keeps_multiplier=keeps)
     solver = resolve(solver, problem, tol)
     limits = Limits(max_iter, math.inf if max_seconds is None else max_seconds)
     with suitable_threads(problem.n):
