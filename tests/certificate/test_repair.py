@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from oracles import infeasibility, planted
 from planted_problems import POINTS, planted_problem, seeds, sizes
-from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, certify, repair
+from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, SpectralPoint, certify, repair
 from sknomad._certificate import lower
 from sknomad._certificate.lower import make_feasible
 from sknomad.solvers import ADMM
@@ -65,6 +65,15 @@ def test_repair_ends_where_the_value_is_enough(dtype, rng):
     found = make_feasible(problem, point, steps=15, enough=values[2])
     assert found.value(problem.gram) == values[2]
     wrong = infeasibility(found.dense(), 6)
+    assert wrong["entries"] == 0
+    assert max(wrong["row sums"], wrong["trace"], wrong["psd"]) < 1e-12
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.longdouble, np.int64])
+def test_a_point_in_any_precision_is_repaired(dtype, rng):
+    _, _, problem = planted_problem(0, 12)
+    point = SpectralPoint((4 * rng.standard_normal((12, 3))).astype(dtype), np.ones(3, dtype))
+    wrong = infeasibility(repair(problem, point, steps=3), problem.K)
     assert wrong["entries"] == 0
     assert max(wrong["row sums"], wrong["trace"], wrong["psd"]) < 1e-12
 

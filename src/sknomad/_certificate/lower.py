@@ -92,7 +92,7 @@ def make_feasible(
 ) -> MixedPoint | None:
     """A feasible point near `point`, factored where `point` is; None if `point` is not finite.
 
-    At most `steps` alternating projections, in the precision of `point`, until the value is `enough` or, if it
+    At most `steps` alternating projections, in float32 where `point` is, until the value is `enough` or, if it
     `gives_up`, is no longer expected to become so.
     """
     check_point(point, "Q")
@@ -108,7 +108,10 @@ def make_feasible(
     spectral = as_spectral(problem, point)
     if spectral is None:
         return None
-    template = point.U if isinstance(point, SpectralPoint) else spectral.U
+    # Of the precisions that a point may have, decompositions know this one and float64.
+    template = spectral.U
+    if isinstance(point, SpectralPoint) and point.U.dtype == namespace(point.U).float32:
+        template = point.U
     return _repair_entries(problem, spectral, template, _End(steps, enough, gives_up))
 
 
