@@ -14,7 +14,7 @@ from oracles import infeasibility, planted
 from planted_problems import POINTS, planted_problem, seeds, sizes
 from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, SpectralPoint, certify, repair
 from sknomad._certificate import lower
-from sknomad._certificate.lower import make_feasible
+from sknomad._certificate.lower import SHIFT_EVERY, make_feasible
 from sknomad.solvers import ADMM
 
 
@@ -60,9 +60,9 @@ def test_repair_ends_where_the_value_is_enough(dtype, rng):
     """The way there is the same, in either precision of the point, and ends with the first value that is enough."""
     problem = KMeansSDP(Gram.from_data(rng.standard_normal((60, 5))), 6)
     point = next(itertools.islice(ADMM(device=np.empty(0, dtype)).iterates(problem), 40, None)).point
-    values = [make_feasible(problem, point, steps=steps).value(problem.gram) for steps in range(6)]
+    values = [make_feasible(problem, point, steps=steps * SHIFT_EVERY).value(problem.gram) for steps in range(4)]
     assert values[-1] > values[2] > values[0]
-    found = make_feasible(problem, point, steps=15, enough=values[2])
+    found = make_feasible(problem, point, steps=4 * SHIFT_EVERY, enough=values[2])
     assert found.value(problem.gram) == values[2]
     wrong = infeasibility(found.dense(), 6)
     assert wrong["entries"] == 0

@@ -17,6 +17,7 @@ from .._points.mixed import MixedPoint, interior_point
 from .._points.point import Point, check_point
 from .._program.problem import KMeansSDP
 from .iterate import LARGEST_ENTRY, Iterate
+from .shifting import raise_eigenvalues
 from .trivial import trivial_value
 
 # Below this what centring leaves of a column is only rounding.
@@ -26,15 +27,18 @@ NEARLY_CONSTANT = 1e-6
 # mixing is left to do. A fixed margin would cost its own size in value, however close to feasible the point is.
 REPAIR_MARGIN = 1e-2
 REPAIR_RELAXATION = 1.5
+# Projections from one point made feasible through its eigenvalues to the next.
+SHIFT_EVERY = 4
 # Values rise ever more slowly. What they rise by in so many projections is a bound for the next ones.
-STEPS_TO_EXTRAPOLATE = 3
+STEPS_TO_EXTRAPOLATE = SHIFT_EVERY
 
 
 def repair(problem: KMeansSDP, Q: Array | Point, *, steps: int = 15) -> Array:
     """An exactly feasible matrix close to `Q`.
 
     Alternating projections between the spectraplex ``{Q 1 = 1, tr Q = K, psd}`` and the nonnegative matrices come
-    first, then just enough of the interior point ``a I + b J`` to lift the last negative entry.
+    first. Then entries are made nonnegative and eigenvalues raised until none is negative, or just enough of the
+    interior point ``a I + b J`` lifts the last negative entry, whichever costs less.
 
     Parameters
     ----------
@@ -159,6 +163,10 @@ class _End:
     enough: float  # or with this value
     gives_up: bool  # or where it would not be reached
 
+    def shifts_after(self, taken: int) -> bool:
+        """Whether eigenvalues are raised after so many steps, which costs as much as several of them."""
+        return self.steps > 0 and (taken % SHIFT_EVERY == 0 or taken == self.steps)
+
     def has_come(self, best_values: list[float]) -> bool:
         """Whether they are over after the steps that had these best values so far, the first before any step."""
         taken, value = len(best_values) - 1, best_values[-1]
@@ -172,16 +180,19 @@ class _End:
 
 def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, template: Array, end: _End) -> MixedPoint:
     """Alternating projections, like `template`; the best of the mixed points met on the way."""
-    best: MixedPoint | None = None
+    best = interior_point(problem)
     best_value, best_values = -math.inf, list[float]()
     while True:
         Q = spectral.rows(0, problem.n)
-        candidate = _lift_entries(problem, spectral, Q)
-        value = candidate.value(problem.gram)
-        if best is None or value > best_value:
-            best, best_value = candidate, value
+        mixed = _lift_entries(problem, spectral, Q)
+        is_feasible = mixed.mean == 0
+        shifted = None if is_feasible or not end.shifts_after(len(best_values)) else _shift(problem, spectral, Q)
+        for candidate in (mixed,) if shifted is None else (mixed, shifted):
+            value = candidate.value(problem.gram)
+            if value > best_value:
+                best, best_value = candidate, value
         best_values.append(best_value)
-        if candidate.mean == 0 or end.has_come(best_values):
+        if is_feasible or end.has_come(best_values):
             return best
         nearer = like(_towards_nonnegative(Q, spectral.fixed), template)
         fixed = spectral.fixed.like(template)
@@ -189,6 +200,19 @@ def _repair_entries(problem: KMeansSDP, spectral: SpectralPoint, template: Array
         if projected is None:
             return best
         spectral = projected
+
+
+def _shift(problem: KMeansSDP, spectral: SpectralPoint, Q: Array) -> MixedPoint | None:
+    """The point of entries `Q` made feasible through its eigenvalues, and its rounding by mixing."""
+    raised = raise_eigenvalues(problem, Q, spectral.fixed)
+    exact = as_spectral(problem, raised)
+    if exact is None:
+        return None
+    lifted = _lift_entries(problem, exact, exact.rows(0, problem.n))
+    # What took away the excess of the trace is a share of J, which links everything: it is no part of what was found.
+    excess = max((raised.trace() - 1) / (problem.K - 1), 1.0)
+    base = SpectralPoint(exact.U, exact.l * excess, exact.fixed)
+    return MixedPoint(base, lifted.identity, lifted.mean + lifted.base_weight * (1 - 1 / excess), exact.fixed)
 
 
 def _towards_nonnegative(Q: Array, fixed: FixedVector) -> Array:
