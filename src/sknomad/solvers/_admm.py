@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -11,6 +11,7 @@ from .._certificate.iterate import Iterate, NegativePart
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, choose_device, is_on_gpu, itemsize, like, namespace
 from .._numerics.block_eigen import fresh_vectors
+from .._numerics.memory import free_memory_of
 from .._numerics.projections import project_spectraplex
 from .._numerics.sizes import FULL_FOR_A_RESTART, FULL_FOR_A_STEP
 from .._numerics.validation import check_integer, check_real
@@ -29,7 +30,7 @@ from ._admm_state import (
     row_blocks,
     warm_state,
 )
-from ._excursions import Projector, excursions, excursions_are_due
+from ._excursions import excursion, excursion_due, excursion_memory
 from ._halpern import REFLECTION, Anchor
 from ._warm_eigenspace import LeadingProjector
 
@@ -69,7 +70,10 @@ class ADMM:
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
     excursions_from : int, default=600
-        Step after which excursions sharpen both bounds for the first time.
+        Step after which an excursion sharpens both bounds for the first time.
+    excursion_factor : float, default=1.3
+        Factor between two penalties along the path of the first excursion; each later one halves what it exceeds 1 by.
+        The smaller, the better the bounds at its end, and the more steps it takes.
     exact_below : int, default=400
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
@@ -90,6 +94,7 @@ class ADMM:
     trusted_shortfall: float = 0.0
     anchor_from: int = 300
     excursions_from: int = 600
+    excursion_factor: float = 1.3
     exact_below: int = FULL_FOR_A_STEP
     device: Device = "auto"
     matrix_free: ClassVar[bool] = False
@@ -104,10 +109,14 @@ class ADMM:
         check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
         check_integer(self.anchor_from, "anchor_from", 0)
         check_integer(self.excursions_from, "excursions_from", 1)
+        check_real(self.excursion_factor, "excursion_factor", 1.01, 10, "a real number in [1.01, 10]")
         check_integer(self.exact_below, "exact_below", 2)
 
     def memory(self, problem: KMeansSDP) -> int:
-        """Peak bytes beside the data, judging included: so many n x n arrays."""
+        """Peak bytes beside the data, judging included: so many n x n arrays.
+
+        Excursions need more, and are left out where there is not as much.
+        """
         template = choose_device(self.device, problem.n)
         # Beyond the full decompositions: the state, and for the proof one float64 array.
         bytes_per_entry = itemsize(template) + 8 + 2.0
@@ -124,8 +133,10 @@ class ADMM:
             course.choose_penalty()
             iterate = course.step()
             yield iterate
-            if excursions_are_due(problem.n, course.count, self.excursions_from):
-                yield from excursions(iterate, course.state(), course.gram, course.new_projector)
+            number = excursion_due(problem.n, course.count, self.excursions_from)
+            if number is not None and excursion_memory(problem.n) <= free_memory_of(course.template):
+                factor = 1 + (self.excursion_factor - 1) / 2**number
+                yield from excursion(factor, iterate, course.state(), course.gram, problem.K - 1)
 
     def balances_at(self, step: int) -> bool:
         """Whether residuals are balanced after so many steps."""
@@ -235,17 +246,11 @@ class _Course:
         """The record to continue from, which shares its arrays."""
         return ADMMState(self.T, self.rho, self.count, self.residuals, self.trusted, self.leading.state(), self.anchor)
 
-    def new_projector(self) -> Projector:
-        """A projector of its own that starts from what is known of the leading eigenvectors now."""
-        leading = self._leading_projector()
-        leading.restore(self.leading.state(), self.template)
-        return self._projector(leading)
-
     def _leading_projector(self) -> LeadingProjector:
         limit = FULL_FOR_A_RESTART.on(self.template)
         return LeadingProjector(self.problem.K - 1, limit, self.gram.fixed)
 
-    def _projector(self, leading: LeadingProjector) -> Projector:
+    def _projector(self, leading: LeadingProjector) -> Callable[[StepMatrix], tuple[Array, Array]]:
         if self.problem.n <= self.settings.exact_below:
             return lambda A: project_spectraplex(A.formed(), self.problem.K - 1, A.gram.fixed)
         if self.problem.n <= FORM_BELOW:

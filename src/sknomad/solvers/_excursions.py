@@ -1,69 +1,70 @@
-"""Excursions from ADMM's state that sharpen one bound each: how the last digits are closed.
+"""Excursions from ADMM's state that sharpen both bounds: how the last digits are closed.
 
-A penalty that balances the two residuals is best for the way there, yet at its end neither bound is as good as the
-state allows. From the same state, some steps with a far larger penalty make the point almost feasible at hardly any
-loss of value, and some with a far smaller one make the multiplier better. Neither is a place to go on from: the larger
-penalty ruins the multiplier, the smaller one the point. So both happen on copies, and the steps go on from where they
-were.
+The best multipliers are far away from those of ADMM, along directions in which the bound hardly falls, and its points
+are never quite feasible. An excursion is a path of proximal steps with ever larger penalties: the larger they are, the
+further the multiplier moves and the less negative entries of the point become. At its end the point is almost feasible
+at hardly any loss of value. The multiplier is then rough and proves little, but where it is taken on the way, one more
+proximal step with a small penalty makes it smooth. ADMM goes on from where it was: its convergence does not
+depend on what an excursion finds.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from .._certificate.iterate import Iterate, NegativePart
-from .._numerics.arrays import Array, namespace
-from .._points.forms import SpectralPoint
-from ._admm_state import ADMMState, GramOperator, StepMatrix, advance, rescale_multiplier
+from ._admm_state import ADMMState, GramOperator
+from ._proximal_newton import ProximalStep
 
-Projector = Callable[[StepMatrix], tuple[Array, Array]]
-
-# Changes of the penalty for a better multiplier and for a better point.
-SMALLER, LARGER = 0.02, 20.0
-RELAXATION = 1.8
 # Excursions start again whenever the number of steps has grown by this factor.
 GROWTH = 1.5
-# Their lengths, as shares of the steps so far.
-SHARE_FOR_THE_MULTIPLIER, SHARE_FOR_THE_POINT = 0.05, 0.1
-# They need two more n x n arrays, and matter only for gaps that nobody asks for beyond this many points.
+# The first and the last penalty of the path, in units of ADMM's.
+FIRST, LAST = 5.0, 50_000.0
+# Up to which one the multiplier is followed, before it is made smooth with the second one: the former in units of the
+# inverse square of what the factor between two penalties exceeds 1 by, since long strides make it rougher.
+ROUGH, SMOOTH = 600.0, 6.0
+# How much steps are held back, in units of that square. The smaller both are, the better the bounds that a path leads
+# to, at more steps along it and more products in each.
+HOLD = 1e-3
+# Every decomposition is a full one.
 MOST_POINTS = 4000
+# n x n arrays of float64 that an excursion adds to those of the judge and of the solver.
+ARRAYS = 16.0
 
 
-def excursions_are_due(n: int, step: int, first: int) -> bool:
-    """Whether excursions start from the state of `n` points after `step` steps, the first ones after `first`."""
+def excursion_due(n: int, step: int, first: int) -> int | None:
+    """The number of the excursion that starts after `step` steps, the one after `first` steps being 0; None if none."""
     if n > MOST_POINTS:
-        return False
-    due = first
+        return None
+    number, due = 0, first
     while due < step:
-        due = int(GROWTH * due)
-    return due == step
+        number, due = number + 1, int(GROWTH * due)
+    return number if due == step else None
 
 
-def excursions(
-    iterate: Iterate, state: ADMMState, gram: GramOperator, new_projector: Callable[[], Projector]
-) -> Iterator[Iterate]:
-    """Yield `iterate` with a better and better multiplier, then with a better and better point as well.
+def excursion_memory(n: int) -> int:
+    """Bytes that an excursion from a state of `n` points needs beside those of the solver."""
+    return int(8 * ARRAYS * n**2)
 
-    `new_projector` makes a projector that starts from what is known of the leading eigenvectors at `iterate`.
+
+def excursion(factor: float, iterate: Iterate, state: ADMMState, gram: GramOperator, total: float) -> Iterator[Iterate]:
+    """Yield `iterate` with ever better points, and on the way multipliers; at last the best of both.
+
+    `factor` is that between two penalties, `total` the trace of ``W``.
     """
-    T, rho, step = state.T, state.rho, state.step
-    for _, N in _steps(T, rho, SMALLER, round(SHARE_FOR_THE_MULTIPLIER * step), gram, new_projector()):
-        iterate = replace(iterate, N=N)
-        yield iterate
-    for point, _ in _steps(T, rho, LARGER, round(SHARE_FOR_THE_POINT * step), gram, new_projector()):
-        iterate = replace(iterate, Q=point)
-        yield iterate
+    excess = (factor - 1) ** 2
+    N, rho, rough = NegativePart(state.T, state.rho), FIRST * state.rho, ROUGH / excess * state.rho
+    while rho <= LAST * state.rho:
+        step = ProximalStep(gram, total, iterate.point, N, rho, HOLD * excess)
+        for place in step.places():
+            N = step.multiplier(place)
+            iterate = replace(iterate, Q=place.point)
+            yield iterate
+        if rho < rough <= factor * rho:
+            step = ProximalStep(gram, total, iterate.point, N, SMOOTH * state.rho)
+            for place in step.places():
+                iterate = replace(iterate, N=step.multiplier(place))
+                yield iterate
+        rho *= factor
     yield replace(iterate, is_milestone=True)
-
-
-def _steps(
-    T: Array, rho: float, factor: float, count: int, gram: GramOperator, project: Projector
-) -> Iterator[tuple[SpectralPoint, NegativePart]]:
-    """Steps of ADMM with another penalty, on a copy of the state."""
-    T = namespace(T).asarray(T, copy=True)
-    rescale_multiplier(T, factor)
-    for _ in range(count):
-        U, weights = project(StepMatrix(T, gram, factor * rho))
-        advance(T, U, weights, RELAXATION, gram.fixed)
-        yield SpectralPoint(U, weights, gram.fixed), NegativePart(T, factor * rho)

@@ -1,0 +1,212 @@
+"""Proximal steps of the program by Newton's method: how both bounds get their last digits.
+
+From a point ``Q0`` and a multiplier ``N0`` a proximal step goes to the ``Q = J + W`` that maximises
+
+    <D, Q> - |N|^2 / (2 rho) - hold |Q - Q0|^2 rho / 2,    N = max(N0 - rho Q, 0),
+
+over the spectraplex, and to that ``N``: the step of an augmented Lagrangian, held back by its last term. With
+``B = N0 / rho`` its ``W`` is the projection of
+
+    A = (D / rho + hold Q0 + max(B, Q)) / (1 + hold),
+
+a fixed point that steps of ADMM creep towards, and Newton's reach in a few. Let ``F`` be how far ``A`` is from it,
+``P`` the derivative of the projection, known from the eigenvectors of ``A``, and ``E`` the mask of entries with
+``Q > B``, over ``1 + hold``. Then ``dA = E P dA - F``: beyond ``-F`` the step has entries on the mask alone, and
+conjugate gradients find them, as that system is definite. Without `hold` it is singular where ``Q`` is not unique,
+never because ``N`` is not, which is the rule here: far more entries of ``Q`` are zero than a matrix of its rank can
+choose.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from .._certificate.iterate import NegativePart
+from .._numerics.arrays import Array, device, double, eigh, namespace
+from .._numerics.projections import ky_fan_sum, lift, project_simplex, restrict
+from .._points.forms import SpectralPoint
+from .._points.point import Point
+from ._admm_state import GramOperator
+
+# Newton steps end where the distance from the fixed point is this share of the way there.
+SHARE_OF_WAY = 0.3
+# Or, for the sake of the bound, where what is left to gain is this share of what the proximal step gains.
+SHARE_OF_GAIN = 0.1
+MOST_STEPS = 20
+# Conjugate gradients reduce the residual by this factor, which single precision is good for.
+REDUCTION, MOST_PRODUCTS = 0.2, 200
+# Keeps the system definite where `Q` is not unique.
+REGULARISATION = 1e-5
+# Steps that lower the value by more than its rounding are cut by this factor, down to the shortest that is tried.
+CUT, SHORTEST = 0.25, 1e-3
+ROUNDING = 1e-11
+
+
+@dataclass(frozen=True)
+class Place:
+    """A matrix ``A``, its projection, and what its eigenvectors tell."""
+
+    A: Array  # (n, n)
+    eigenvalues: Array  # (n - 1,) of A on the complement of u, ascending
+    vectors: Array  # (n, n - 1) the eigenvectors
+    point: SpectralPoint  # Q = J + W
+    R: Array  # (n, n), Q - B: its negative part is -N / rho
+    value: float  # what a proximal step maximises, over rho and up to a constant
+
+
+class ProximalStep:
+    """The fixed point that a proximal step is, in float64."""
+
+    def __init__(self, gram: GramOperator, total: float, start: Point, N: NegativePart, rho: float, hold: float = 0.0):
+        self.total, self.start, self.rho, self.hold = total, start, rho, hold
+        self.B = double(N.formed()) / rho
+        self.fixed = gram.fixed.like(self.B)
+        self.constant = double(gram.rows(slice(0, gram.n))) / rho + self.B
+        if hold > 0:
+            self.constant += hold * self._start()
+
+    def places(self) -> Iterator[Place]:
+        """Yield places nearer and nearer to the fixed point, the last one near enough."""
+        place = self._look(self._image(self._start() - self.B))
+        for _ in range(MOST_STEPS):
+            # No array is named here that could be freed before the next decomposition, where most memory is needed.
+            following = self._follow(place, _newton_direction(place, self._residual(place), 1 / (1 + self.hold)))
+            if following is None:
+                return
+            place = following
+            yield place
+            if self._is_near(place):
+                return
+
+    def multiplier(self, place: Place) -> NegativePart:
+        """``N`` at a place."""
+        return NegativePart(place.R, self.rho)
+
+    def _start(self) -> Array:
+        """``Q0``, formed when it is needed: one n x n array less to keep."""
+        return double(self.start.rows(0, self.start.n))
+
+    def _image(self, R: Array) -> Array:
+        """``(D / rho + hold Q0 + max(B, Q)) / (1 + hold)``."""
+        return (self.constant + namespace(R).clip(R, min=0.0)) / (1 + self.hold)
+
+    def _residual(self, place: Place) -> Array:
+        """How far ``A`` is from the fixed point."""
+        return place.A - self._image(place.R)
+
+    def _look(self, A: Array) -> Place:
+        xp, fixed = namespace(A), self.fixed
+        eigenvalues, Z = eigh(restrict(A, fixed))
+        weights = project_simplex(eigenvalues, self.total)
+        weights = weights[int(xp.sum(xp.astype(weights <= 0, xp.int64))) :]
+        vectors = lift(Z, fixed)
+        point = SpectralPoint(vectors[:, -weights.shape[0] :], weights, fixed)
+        Q = point.rows(0, A.shape[0])
+        R = Q - self.B
+        value = _inner(self.constant, Q) + (_square(xp.clip(R, min=0.0)) - (1 + self.hold) * _square(Q)) / 2
+        return Place(A, eigenvalues, vectors, point, R, value)
+
+    def _follow(self, place: Place, direction: Array) -> Place | None:
+        """The place at the end of the longest step that does not lower the value; None if there is none."""
+        length = 1.0
+        while length >= SHORTEST:
+            following = self._look(place.A + length * direction)
+            if following.value >= place.value - ROUNDING * abs(place.value):
+                return following
+            length *= CUT
+        return None
+
+    def _is_near(self, place: Place) -> bool:
+        F = self._residual(place)
+        moved = _square(namespace(F).clip(-place.R, min=0.0) - self.B)
+        if self.hold == 0:
+            return _left_to_gain(place, F, self.total) <= SHARE_OF_GAIN * moved
+        moved += self.hold**2 * _square(place.R + self.B - self._start())
+        return ((1 + self.hold) / SHARE_OF_WAY) ** 2 * _square(F) <= moved
+
+
+def _left_to_gain(place: Place, F: Array, total: float) -> float:
+    """About how far the bound of this ``N``, over ``rho``, is above that of the proximal step.
+
+    It is how far ``<D + N, W>`` is below the largest value of that product, here within the span of ``W``.
+    """
+    xp = namespace(F)
+    U, weights = place.point.U, place.point.l
+    inside = U.T @ (F @ U)
+    gained = float(xp.sum(xp.linalg.diagonal(inside) * weights))
+    return gained + ky_fan_sum(xp.linalg.eigvalsh(-(inside + inside.T) / 2), min(total, inside.shape[0]))
+
+
+class _Derivative:
+    """Derivative of the projection on the spectraplex, a linear map of symmetric matrices, in single precision.
+
+    In the basis of eigenvectors it multiplies entries: by 1 where both vectors count for ``W``, by
+    ``w_i / (a_i - a_j)`` where one does, by 0 where none does. The trace of ``W`` stays what it is.
+    """
+
+    def __init__(self, place: Place):
+        xp = namespace(place.A)
+        weights = place.point.l
+        rank = weights.shape[0]
+        rest = place.eigenvalues.shape[0] - rank
+        # A gap is at least the weight, which rounding may deny where weights are tiny.
+        gaps = xp.maximum(place.eigenvalues[None, rest:] - place.eigenvalues[:rest, None], weights[None, :])
+        both = xp.full((rank, rank), 0.5, dtype=gaps.dtype, device=device(gaps))  # counted twice, below
+        self.factors = _single(xp.concat([weights[None, :] / gaps, both], axis=0))
+        self.identity = xp.eye(rest + rank, rank, k=-rest, dtype=xp.float32, device=device(gaps))
+        self.vectors = _single(place.vectors)
+        self.U = self.vectors[:, rest:]
+        self.rank = rank
+
+    def __call__(self, X: Array) -> Array:
+        xp = namespace(X)
+        inside = (self.vectors.T @ (X @ self.U)) * self.factors
+        inside -= (xp.sum(inside * self.identity) / self.rank) * self.identity
+        half = (self.vectors @ inside) @ self.U.T
+        return half + half.T
+
+
+def _newton_direction(place: Place, F: Array, slope: float) -> Array:
+    """About the solution of ``dA = E P dA - F``, where entries of ``E`` are 0 or `slope`."""
+    xp = namespace(F)
+    derivative = _Derivative(place)
+    mask = slope * xp.astype(place.R > 0, xp.float32)
+    scale = _square(F) ** 0.5  # single precision has no room for the square of a tiny residual
+    if scale == 0:
+        return F
+
+    def system(X: Array) -> Array:
+        return (1 + REGULARISATION) * X - mask * derivative(X)
+
+    X = _conjugate_gradients(system, -mask * derivative(_single(F / scale)))
+    return double(X) * scale - F
+
+
+def _conjugate_gradients(system: Callable[[Array], Array], right: Array) -> Array:
+    """About the solution of a definite system of matrices."""
+    X, residual, direction = namespace(right).zeros_like(right), right, right
+    square = first = _square(right)
+    for _ in range(MOST_PRODUCTS):
+        if square <= REDUCTION**2 * first:
+            break
+        image = system(direction)
+        length = square / _inner(direction, image)
+        X = X + length * direction
+        residual = residual - length * image
+        square, before = _square(residual), square
+        direction = residual + (square / before) * direction
+    return X
+
+
+def _single(A: Array) -> Array:
+    return namespace(A).astype(A, namespace(A).float32)
+
+
+def _square(A: Array) -> float:
+    return _inner(A, A)
+
+
+def _inner(A: Array, B: Array) -> float:
+    xp = namespace(A)
+    return float(xp.sum(double(xp.vecdot(A, B))))
