@@ -109,6 +109,10 @@ def test_many_parts_need_more_strength():
     assert several_from(500, 1.6, 7) == several_from(500, 1.6)
 
 
+def test_groups_need_more_strength_than_points():
+    assert several_from(500, 1.6, are_groups=True) == several_from(500, 1.6) + 0.2
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_a_roll_that_is_sampled_thinly_stays_one(seed):

@@ -44,7 +44,7 @@ def test_looks_that_somebody_listens_to_have_one_thread_too(gram):
 def test_side_by_side_no_look_is_lost(gram, monkeypatch):
     order = []
     make = survey.make_look
-    monkeypatch.setattr(survey, "make_look", lambda K, Q: order.append(K) or make(K, Q))
+    monkeypatch.setattr(survey, "make_look", lambda K, *rest: order.append(K) or make(K, *rest))
     looks = look_around(gram).looks
     assert [look.K for look in looks] == sorted(order) == survey.looked_at(60)
 

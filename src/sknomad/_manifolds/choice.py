@@ -21,6 +21,7 @@ from .dimension import intrinsic_dimension
 from .divisions import gather, gather_told
 from .look import Look
 from .patches import coordinates_K
+from .ring_arcs import are_arcs_of_a_ring
 from .survey import FINE_UP_TO, Survey, look_around
 from .valley_tree import FEWEST_POINTS
 
@@ -36,12 +37,16 @@ SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
 PER_LOG_POINTS, PER_LOG_MANY_POINTS = -0.7, -0.3
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
+# Where points stand for groups, the chance in how many each stands for adds to that of where they lie.
+MORE_FOR_GROUPS = 0.2
+# Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
+MORE_FOR_RINGS = 0.7
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.24, 0.47, 1.53), (-0.78, 0.43, 0.77)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.95, 0.27), (-1.66, 0.92)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.17, 0.48, 1.38), (-0.78, 0.42, 0.77)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.81, 0.48), (-1.76, 0.96)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.73, 1.86), (1.97, 1.21)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.49, 1.73), (1.97, 1.21)
 
 
 @dataclass(frozen=True)
@@ -142,8 +147,10 @@ def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = T
     )
 
 
-def several_from(n: int, dimension: float, n_parts: int = 2) -> float:
-    """The strength from which on `n` points of some intrinsic dimension are believed to be so many parts."""
+def several_from(n: int, dimension: float, n_parts: int = 2, *, are_groups: bool = False) -> float:
+    """The strength from which on `n` points (or groups) of some dimension are believed to be so many parts."""
+    if are_groups:
+        return several_from(n, dimension, n_parts) + MORE_FOR_GROUPS
     if n <= FINE_UP_TO:
         return SEVERAL_FROM_FINE + PER_LOG_POINTS * math.log(n / AT_FINE_POINTS)
     likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
@@ -166,7 +173,10 @@ def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, flo
     best = ranked[0]
     others = [division.score for division in ranked if division.n_parts != best.n_parts]
     margin = best.score - others[0] if others else LARGEST_MARGIN
-    strength = best.score + highest_valley - several_from(n, intrinsic_dimension(looks), best.n_parts)
+    needed = several_from(n, intrinsic_dimension(looks), best.n_parts, are_groups=looks[0].are_groups)
+    if are_arcs_of_a_ring(looks, best.labels):
+        needed += MORE_FOR_RINGS
+    strength = best.score + highest_valley - needed
     return one if allow_single and strength < 0 else best.labels, strength, margin
 
 

@@ -73,7 +73,7 @@ class Pool:
         if not self.divisions:
             return []
         votes = np.array(self.votes) / len(looks)
-        evidence = np.log(LEAST_EVIDENCE + _agree(self.divisions) @ votes @ EVIDENCE_WEIGHTS)
+        evidence = np.log(LEAST_EVIDENCE + _agree(self.divisions, looks[0].masses) @ votes @ EVIDENCE_WEIGHTS)
         found = [
             Scored(labels, float(amount) + _shape(looks, labels))
             for amount, labels in zip(evidence, self.divisions, strict=True)
@@ -120,13 +120,13 @@ def _add_spectral_cuts(pool: Pool, look: Look) -> None:
     counts, gaps = spectral_gaps(look)
     for k in np.argsort(-gaps, kind="stable")[:SPECTRAL_CUTS]:
         labels = spectral_cut(look, int(counts[k]))
-        if labels is not None and np.bincount(labels).min() >= smallest_part(look.n):
+        if labels is not None and np.bincount(labels, look.masses).min() >= smallest_part(look.n):
             pool.add(labels, SPECTRAL_CUT, float(np.clip(gaps[k], 0, 1)))
 
 
 def _shape(looks: Sequence[Look], labels: Array) -> float:
     """Evenness and clearness, weighted; minus infinity for a single part."""
-    sizes = np.bincount(labels)
+    sizes = np.bincount(labels, looks[0].masses)
     if len(sizes) == 1:
         return -math.inf
     clearness = [np.mean(np.log(LEAST_PROMINENCE + prominences_between(look, labels))) for look in looks]
@@ -135,28 +135,28 @@ def _shape(looks: Sequence[Look], labels: Array) -> float:
     )
 
 
-def _agree(divisions: Sequence[Array]) -> Array:
+def _agree(divisions: Sequence[Array], masses: Array) -> Array:
     """Which divisions are the same as which, (count, count), by their adjusted Rand index.
 
     The index is computed from numbers of pairs, which is a hundred times faster than from labels: there are thousands
-    of pairs of divisions.
+    of pairs of divisions. A pair counts as the product of its masses.
     """
-    n, count = len(divisions[0]), len(divisions)
-    pairs = n * (n - 1)
-    together = [_pairs_together(labels) for labels in divisions]
+    alone, count = float(masses @ masses), len(divisions)
+    pairs = float(masses.sum()) ** 2 - alone
+    together = [_pairs_together(labels, masses) - alone for labels in divisions]
     same = np.eye(count, dtype=bool)
     for one, first in enumerate(divisions):
         width = int(first.max()) + 1
         for other in range(one):
             expected = together[one] * together[other] / pairs
             largest = (together[one] + together[other]) / 2
-            in_both = _pairs_together(divisions[other] * width + first)
+            in_both = _pairs_together(divisions[other] * width + first, masses) - alone
             agreement = 1.0 if largest == expected else (in_both - expected) / (largest - expected)
             same[one, other] = same[other, one] = agreement >= SAME_DIVISION_ARI
     return same
 
 
-def _pairs_together(labels: Array) -> int:
-    """Ordered pairs of different points in the same part."""
-    sizes = np.bincount(labels)
-    return int(sizes @ (sizes - 1))
+def _pairs_together(labels: Array, masses: Array) -> float:
+    """Ordered pairs of points in the same part, each point with itself among them."""
+    sizes = np.bincount(labels, masses)
+    return float(sizes @ sizes)

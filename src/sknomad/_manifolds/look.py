@@ -3,6 +3,10 @@
 Density needs no dimension: ``f_i = -log Q_ii``, because a point shares its row with the more others the more there are
 around it. A link joins two points at the level ``min(f_i, f_j) + a log s_ij``, with the similarity
 ``s_ij = Q_ij / sqrt(Q_ii Q_jj)``: the lower of both densities, less so much for a faint link.
+
+Where points stand for groups, they lie more evenly than what they stand for. Density is then
+``f_i = -log Q_ii + .65 log m_i``, with ``m_i`` the mean mass over the row of `i`: neighbours per point grow as a power
+of density (``2/(d+2)`` in d dimensions), and the density of all is that of the groups times their mass.
 """
 
 from __future__ import annotations
@@ -21,6 +25,8 @@ FAINTEST = 1e-4
 MOST_SPECTRAL = 30
 # Smallest entry of the diagonal, and smallest rate -log(eigenvalue), that are told from zero.
 SMALLEST_DIAGONAL, SMALLEST_RATE = 1e-12, 1e-3
+# Neighbours per point grow as density to this power, along curves.
+POWER_OF_MASS = 0.65
 
 
 class Landscape(Enum):
@@ -42,15 +48,21 @@ class Look:
     rates: Array  # (p,) -log of the largest eigenvalues of Q, ascending: how fast a random walk leaves each division
     values: Array  # (p,) these eigenvalues, descending; a rough solution may have some above one
     vectors: Array  # (n, p) their eigenvectors
+    masses: Array  # (n,) how much each point stands for, one on average
 
     @property
     def n(self) -> int:
         """Number of points."""
         return len(self.vectors)
 
+    @property
+    def are_groups(self) -> bool:
+        """Whether the points stand for groups of different size."""
+        return bool(np.ptp(self.masses) > 0)
 
-def make_look(K: float, Q: Array) -> Look:
-    """The dense ``Q`` (n, n) of a rough solution, made ready.
+
+def make_look(K: float, Q: Array, masses: Array | None = None) -> Look:
+    """The dense ``Q`` (n, n) of a rough solution, made ready; points stand for one each unless `masses` are given.
 
     Examples
     --------
@@ -63,13 +75,20 @@ def make_look(K: float, Q: Array) -> Look:
     similarity = np.minimum(Q / np.outer(root, root), 1.0)
     first, second = np.nonzero(np.triu(similarity, 1) > FAINTEST)
     log_similarity = np.log(similarity[first, second])
-    plain, shares = -np.log(diagonal), np.maximum(Q, 0)
-    density = {Landscape.PLAIN: plain, Landscape.SMOOTH: shares @ plain / shares.sum(axis=1)}
+    masses = np.ones(len(Q)) if masses is None else masses
+    density = _densities(diagonal, np.maximum(Q, 0), masses)
     levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
     order = np.argsort(levels[Landscape.PLAIN], kind="stable")
     levels = {kind: of_links[order] for kind, of_links in levels.items()}
     rates, values, vectors = _spectrum(Q)
-    return Look(K, first[order], second[order], density, levels, rates, values, vectors)
+    return Look(K, first[order], second[order], density, levels, rates, values, vectors, masses)
+
+
+def _densities(diagonal: Array, shares: Array, masses: Array) -> dict[Landscape, Array]:
+    """The density of each point in both landscapes, from the nonnegative rows of ``Q`` and what points stand for."""
+    of_all = shares @ masses
+    plain = POWER_OF_MASS * np.log(of_all / shares.sum(axis=1)) - np.log(diagonal)
+    return {Landscape.PLAIN: plain, Landscape.SMOOTH: shares @ (masses * plain) / of_all}
 
 
 def faintest_level(look: Look, landscape: Landscape, points: Array) -> Array:

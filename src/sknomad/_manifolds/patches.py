@@ -51,7 +51,7 @@ def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: 
     """
     fine_enough = [look for look in looks if n_parts * PATCHES_OF_A_SHAPE <= look.K]
     if labels is not None and len(fine_enough) > 1:
-        coordinates = [_coordinates(look, labels) for look in fine_enough]
+        coordinates = [part_coordinates(look, labels) for look in fine_enough]
         agreed = _coarsest_agreed(coordinates)
         if agreed < len(fine_enough) - 1 or _closes(*coordinates[-2:]):
             return min(fine_enough[agreed].K, float(n))
@@ -92,7 +92,7 @@ def _closes(coarse: Sequence[Array], fine: Sequence[Array]) -> bool:
     return all(looks_like_a_ring(finer) and not looks_like_a_ring(coarser) for coarser, finer in differing)
 
 
-def _coordinates(look: Look, labels: Array) -> list[Array]:
+def part_coordinates(look: Look, labels: Array) -> list[Array]:
     """The leading coordinates of every part, from its rows of the leading part of ``Q``."""
     root = look.vectors * np.sqrt(np.maximum(look.values, 0))
     blocks = [root[labels == part] for part in range(int(labels.max()) + 1)]

@@ -47,13 +47,13 @@ class Survey:
 
 def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:
     """Rough solutions at several ``K``, until time is up or the callback asks to stop."""
-    coarse, groups = coarsen(gram)
-    problems = [KMeansSDP(coarse, K) for K in looked_at(coarse.n)]
+    coarse = coarsen(gram)
+    problems = [KMeansSDP(coarse.gram, K) for K in looked_at(coarse.gram.n)]
     if callback is None and (budget is None or math.isinf(budget.seconds)):
-        looks = _looks_side_by_side(problems)
+        looks = _looks_side_by_side(problems, coarse.masses)
     else:
-        looks = _looks_in_turn(problems, callback, budget or Budget())
-    return Survey(counted_points(gram), groups, looks)
+        looks = _looks_in_turn(problems, coarse.masses, callback, budget or Budget())
+    return Survey(counted_points(gram), coarse.of_point, looks)
 
 
 def looked_at(n: int) -> list[float]:
@@ -62,24 +62,25 @@ def looked_at(n: int) -> list[float]:
     return sorted(n / size for size in sizes if n / size >= 2) or [min(2.0, float(n))]
 
 
-def _looks_in_turn(problems: list[KMeansSDP], callback: Callback | None, budget: Budget) -> list[Look]:
+def _looks_in_turn(problems: list[KMeansSDP], masses: Array, callback: Callback | None, budget: Budget) -> list[Look]:
     """One look after another, at least one."""
     looks = []
     for problem in problems:
         with suitable_threads(problem.n):
             Q, is_last = _rough_solution(problem, callback, budget)
-            looks.append(make_look(problem.K, Q))
+            looks.append(make_look(problem.K, Q, masses))
         if is_last or budget.is_spent:
             break
     return looks
 
 
-def _looks_side_by_side(problems: list[KMeansSDP]) -> list[Look]:
+def _looks_side_by_side(problems: list[KMeansSDP], masses: Array) -> list[Look]:
     """All looks, as many at a time as there are threads; an interrupt ends those under way with their next step."""
     n_threads, is_over = threads_now(), Event()
 
     def look_at(problem: KMeansSDP) -> Look:
-        return make_look(problem.K, _rough_solution(problem, lambda progress: is_over.is_set(), Budget())[0])
+        Q, _ = _rough_solution(problem, lambda progress: is_over.is_set(), Budget())
+        return make_look(problem.K, Q, masses)
 
     with limited_threads(1), ThreadPoolExecutor(n_threads) as pool:
         # The finest patches take longest, so they begin first.

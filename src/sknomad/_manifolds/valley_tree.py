@@ -30,7 +30,7 @@ class ValleyTree:
     second: Array  # (n - 1,)
     levels: Array  # (n - 1,) at which they join
     prominence: Array  # (n - 1,) of the peak that ends there; 0 where one side is too small to be a part
-    smaller_side: Array  # (n - 1,) points on the smaller side
+    smaller_side: Array  # (n - 1,) points on the smaller side, by their masses
 
     @property
     def n(self) -> int:
@@ -68,18 +68,18 @@ def valley_tree(look: Look, landscape: Landscape, smallest: int) -> ValleyTree:
     [0, 0, 0, 0, 1, 1, 1, 1]
     """
     first, second, levels = _spanning_tree(look, landscape)
-    sets = _GrowingSets(look.density[landscape])
-    prominence, side = np.zeros(len(levels)), np.zeros(len(levels), dtype=np.int64)
+    sets = _GrowingSets(look.density[landscape], look.masses)
+    prominence, side = np.zeros(len(levels)), np.zeros(len(levels))
     for k, (i, j, level) in enumerate(zip(first.tolist(), second.tolist(), levels.tolist(), strict=True)):
         side[k], prominence[k] = sets.join(i, j, level, smallest)
     return ValleyTree(first, second, levels, prominence, side)
 
 
 class _GrowingSets:
-    """Sets of points that are joined one link at a time, with their sizes and peaks."""
+    """Sets of points that are joined one link at a time, with their sizes (the sums of masses) and peaks."""
 
-    def __init__(self, density: Array):
-        self.parent, self.size, self.peak = list(range(len(density))), [1] * len(density), density.tolist()
+    def __init__(self, density: Array, masses: Array):
+        self.parent, self.size, self.peak = list(range(len(density))), masses.tolist(), density.tolist()
 
     def root(self, i: int) -> int:
         """The point that stands for the set of point `i`."""
@@ -88,7 +88,7 @@ class _GrowingSets:
             i = self.parent[i]
         return i
 
-    def join(self, i: int, j: int, level: float, smallest: int) -> tuple[int, float]:
+    def join(self, i: int, j: int, level: float, smallest: float) -> tuple[float, float]:
         """Join the sets of two points; returns the size of the smaller and by how much the lower peak stood out."""
         a, b = self.root(i), self.root(j)
         if self.size[a] < self.size[b]:
@@ -131,7 +131,7 @@ def prominences_between(look: Look, labels: Array) -> Array:
     saddle = np.maximum(faintest, np.maximum(saddle, saddle.T))
     row, column = np.triu_indices(count, 1)
     order = np.argsort(-saddle[row, column], kind="stable")
-    sets = _GrowingSets(peak)
+    sets = _GrowingSets(peak, np.ones(count))
     merges = zip(row[order].tolist(), column[order].tolist(), saddle[row, column][order].tolist(), strict=True)
     joined = [sets.join(a, b, level, 1)[1] for a, b, level in merges if sets.root(a) != sets.root(b)]
     return np.maximum(joined, 0.0)
