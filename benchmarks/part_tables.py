@@ -121,7 +121,7 @@ def by_size(rows):
 
 def defaults(rows):
     """Numbers of parts and agreement with plain defaults."""
-    methods = ("NOMAD()", "MultiLayerNOMAD()", "HDBSCAN, filled", "k-means, told")
+    methods = ("NOMAD()", "MultiLayerNOMAD()", "HDBSCAN, filled", "UMAP + HDBSCAN", "k-means, told")
     lines = [
         [row["data"], row["parts"], *(cell(*row[method], row["parts"]) for method in methods), row["confidence"]]
         for row in rows

@@ -177,7 +177,7 @@ def test_small_gaps_begin_with_a_cell_at_every_point_of_more():
         solve(problem, replace(fine, points_below=below), tol=1e-6, max_iter=1500) for below in (fine.points_below, 0)
     )
     assert from_points.is_certified
-    assert from_points.certificate.gap < from_cells.certificate.gap
+    assert from_points.n_iter < from_cells.n_iter
 
 
 def test_what_estimators_solve_depends_on_no_seed_and_no_order(rng):

@@ -91,14 +91,30 @@ def test_small_gaps_take_one_excursion():
     assert solution.is_certified
 
 
-def test_a_shorter_path_takes_fewer_steps(problem):
-    def length(factor):
-        solver = ADMM(excursions_from=FIRST, excursion_factor=factor)
+def test_a_wider_gap_takes_fewer_steps(problem):
+    def first_milestone(gap):
+        solver = ADMM(excursions_from=FIRST, excursion_gap=gap)
         steps = enumerate(solver.iterates(problem), start=1)
         return next(number for number, iterate in steps if iterate.is_milestone)
 
-    assert length(3.0) < length(1.4)
-    assert Auto.for_tolerance(1e-4).admm.excursion_factor > Auto.for_tolerance(1e-6).admm.excursion_factor
+    assert first_milestone(1e-3) < first_milestone(1e-5) < first_milestone(1e-7)
+    assert Auto.for_tolerance(1e-4).admm.excursion_gap == 1e-4
+
+
+def test_a_path_goes_on_where_its_first_milestone_was_not_enough(problem):
+    """Each has a better point than the one before, and bounds that hold."""
+    iterates = itertools.islice(ADMM(excursions_from=FIRST, excursion_gap=1e-4).iterates(problem), 4 * FIRST)
+    milestones = [iterate for iterate in iterates if iterate.is_milestone][:3]
+    proofs = [certify(problem, milestone) for milestone in milestones]
+    optimum = ring_optimum(60, 6).value
+    assert all(proof.lower <= optimum <= proof.upper for proof in proofs)
+    assert proofs[0].lower < proofs[1].lower < proofs[2].lower
+
+
+def test_strides_get_shorter_with_the_gap_and_with_every_excursion():
+    assert _excursions.stride(1e-3, 0) > _excursions.stride(1e-6, 0) > _excursions.stride(1e-6, 1)
+    assert _excursions.stride(0.0, 0) == _excursions.SHORTEST_STRIDE
+    assert _excursions.stride(1.0, 0) == _excursions.LONGEST_STRIDE
 
 
 @pytest.mark.slow

@@ -90,6 +90,26 @@ def test_the_derivative_is_that_of_the_projection(problem, iterate, rng):
     assert np.linalg.norm(derivative - expected) < 1e-3 * np.linalg.norm(expected)
 
 
+@pytest.mark.parametrize("growth", [1.0, 1.3, 3.0])
+def test_a_place_is_seen_from_a_step_with_a_larger_penalty(problem, iterate, growth):
+    """Its eigenvectors are known there, its projection is the same, and the fixed point is near if it was."""
+    rho = 10 * iterate.N.weight
+    step = proximal_step(problem, iterate, rho, 0.0)
+    *_, place = step.places()
+    gram = GramOperator(problem.gram, np.empty(0))
+    following = ProximalStep(gram, TOTAL, place.point, step.multiplier(place), growth * rho)
+    seen = following._seen_from(place)
+    assert np.allclose(projected(problem, seen.A), place.point.dense(), atol=1e-10)
+    centre = problem.fixed.centre(problem.fixed.centre(seen.A).T)
+    assert np.allclose((seen.vectors * seen.eigenvalues) @ seen.vectors.T, centre, atol=1e-10)
+    left_alone = following._residual(seen), following._residual(following._place(*place_of(place)))
+    assert np.linalg.norm(left_alone[0]) <= np.linalg.norm(left_alone[1]) + 1e-12
+
+
+def place_of(place):
+    return place.A, place.eigenvalues, place.vectors, place.point
+
+
 @pytest.mark.parametrize("excess", [1e-15, 1e-9])
 def test_traces_just_above_one_leave_nothing_to_divide_by(excess, rng):
     problem = KMeansSDP(Gram.from_data(rng.standard_normal((6, 1))), 1 + excess)

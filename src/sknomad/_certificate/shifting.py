@@ -13,6 +13,7 @@ from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import lift, restrict
 from .._points.forms import SpectralPoint
 from .._points.mixed import shares_for_trace
+from .._points.point import Point
 from .._program.problem import KMeansSDP
 
 # Rows are scaled until their sums are this close to one, at most so many times; each time halves what they lack.
@@ -57,8 +58,8 @@ def _balanced(Q: Array, fixed: FixedVector) -> Array:
     return Q * scales[:, None] * scales[None, :] + rank_one
 
 
-def negative_share(problem: KMeansSDP, point: SpectralPoint) -> float:
+def negative_share(problem: KMeansSDP, point: Point) -> float:
     """What negative entries lack in sum, as a share of the trace: ``n u'E u / K`` for what they lack, ``E``."""
     Q = point.rows(0, problem.n)
     lacking = namespace(Q).clip(-Q, min=0.0)
-    return problem.n * point.fixed.like(Q).mean_value(lacking) / problem.K
+    return problem.n * problem.fixed.like(Q).mean_value(lacking) / problem.K

@@ -131,12 +131,12 @@ class ProgramJudge:
         left = math.log(gap / goal) * steps / math.log(gap_before / gap)
         return max(LEAST_INTERVAL, math.ceil(min(FORECAST_MARGIN * left, most)))
 
-    def judge(self, run: Run, *, thorough: bool) -> None:
-        """Bound the optimum from the current iterate."""
+    def judge(self, run: Run, *, thorough: bool, is_last: bool = False) -> None:
+        """Bound the optimum from the current iterate: `thorough` at a milestone, the more so where it `is_last`."""
         iterate = _current(run)
         if iterate.N is not None or run.problem.is_trivial:
             self._improve_upper(run, iterate, thorough=thorough)
-        self._improve_lower(run, iterate.point, thorough=thorough)
+        self._improve_lower(run, iterate.point, thorough=thorough, is_last=is_last)
         goal = run.tol if run.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTIOUS_SHARE * run.tol
         if iterate.N is not None and run.upper > self.screen and self._screened_gap(run) <= goal:
             self._prove(run, iterate)
@@ -148,7 +148,7 @@ class ProgramJudge:
             return status
         in_a_hurry = status in (Status.INTERRUPTED, Status.MAX_SECONDS)
         if not in_a_hurry or run.point is None:
-            self.judge(run, thorough=not in_a_hurry)
+            self.judge(run, thorough=not in_a_hurry, is_last=not in_a_hurry)
         elif math.isinf(run.upper) and math.isfinite(self.screen) and run.problem.n <= LARGE_PROBLEM:
             self._prove(run, run.iterate)  # a run that is cut short still owes one proof of what it has seen
         # Whoever interrupted a program wants to hear that it was, even if all was just proven.
@@ -190,7 +190,7 @@ class ProgramJudge:
         """The gap that the screening suggests; an estimate may fall below what is feasible."""
         return Certificate(run.lower, max(self.screen, run.lower)).gap
 
-    def _improve_lower(self, run: Run, point: Point, *, thorough: bool) -> None:
+    def _improve_lower(self, run: Run, point: Point, *, thorough: bool, is_last: bool) -> None:
         """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
         if isinstance(point, DensePoint) and not run.problem.is_trivial:
             spectral = as_spectral(run.problem, point)  # one decomposition now serves every look at the point
@@ -204,21 +204,21 @@ class ProgramJudge:
             return
         if run.point is None or run.problem.n <= SMALL_PROBLEM:
             _offer(run, point, steps=0)
-        if self._screened_gap(run) > run.tol and (thorough or self._is_promising(run, point)):
-            # At a milestone, or after many steps without a repair, every gain counts.
-            gives_up = not thorough and not self._waited(run, REPAIR_GROWTH_FAR)
+        if self._screened_gap(run) > run.tol and (is_last or self._is_promising(run, point, waits=not thorough)):
+            # At the end, or after many steps without a repair, every gain counts.
+            gives_up = not is_last and not self._waited(run, REPAIR_GROWTH_FAR)
             enough = self.screen - CAUTIOUS_SHARE * run.tol * abs(self.screen)
             _offer(run, point, steps=REPAIR_STEPS, enough=enough, gives_up=gives_up)
             self.last_repair = run.iteration
 
-    def _is_promising(self, run: Run, point: SpectralPoint) -> bool:
+    def _is_promising(self, run: Run, point: SpectralPoint, *, waits: bool) -> bool:
         """Whether repair can be expected to close the gap, or at least a quarter of it after a long time without.
 
         What negative entries lack in sum tells how infeasible the point is: repair has been seen to cost a fifth of it
         and far less, and one that will not do ends early. Where the lower bound is not what keeps the gap open,
-        waiting for the upper one is cheaper.
+        waiting for the upper one is cheaper. At a milestone no repair `waits` for steps since the last one.
         """
-        if not math.isfinite(self.screen) or not self._waited(run, REPAIR_GROWTH):
+        if not math.isfinite(self.screen) or (waits and not self._waited(run, REPAIR_GROWTH)):
             return False
         value = point.value(run.problem.gram)
         if self.screen - value > max(run.tol * abs(self.screen), (self.screen - run.lower) / 20):
@@ -226,7 +226,8 @@ class ProgramJudge:
         expected = value - negative_share(run.problem, point) * abs(value) / REPAIR_GAIN
         if self.screen - expected <= NEAR * run.tol * abs(self.screen):
             return value > run.lower
-        return expected - run.lower > (self.screen - run.lower) / 4 and self._waited(run, REPAIR_GROWTH_FAR)
+        closes_some = expected - run.lower > (self.screen - run.lower) / 4
+        return closes_some and (not waits or self._waited(run, REPAIR_GROWTH_FAR))
 
     def _waited(self, run: Run, growth: float) -> bool:
         """Whether steps of ADMM have grown by this factor since the last repair."""

@@ -71,9 +71,9 @@ class ADMM:
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
     excursions_from : int, default=600
         Step after which an excursion sharpens both bounds for the first time.
-    excursion_factor : float, default=1.3
-        Factor between two penalties along the path of the first excursion; each later one halves what it exceeds 1 by.
-        The smaller, the better the bounds at its end, and the more steps it takes.
+    excursion_gap : float, default=1e-6
+        The relative gap that excursions are for. The smaller, the better the bounds that they lead to, and the more
+        steps they take.
     exact_below : int, default=400
         Up to this many points the eigendecomposition is full; above, a warm-started subspace is filtered.
     device : {"auto", "cpu", "cuda"} or array, default="auto"
@@ -94,7 +94,7 @@ class ADMM:
     trusted_shortfall: float = 0.0
     anchor_from: int = 300
     excursions_from: int = 600
-    excursion_factor: float = 1.3
+    excursion_gap: float = 1e-6
     exact_below: int = FULL_FOR_A_STEP
     device: Device = "auto"
     matrix_free: ClassVar[bool] = False
@@ -109,7 +109,7 @@ class ADMM:
         check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
         check_integer(self.anchor_from, "anchor_from", 0)
         check_integer(self.excursions_from, "excursions_from", 1)
-        check_real(self.excursion_factor, "excursion_factor", 1.01, 10, "a real number in [1.01, 10]")
+        check_real(self.excursion_gap, "excursion_gap", 0, 1, "a real number in [0, 1]")
         check_integer(self.exact_below, "exact_below", 2)
 
     def memory(self, problem: KMeansSDP) -> int:
@@ -135,8 +135,7 @@ class ADMM:
             yield iterate
             number = excursion_due(problem.n, course.count, self.excursions_from)
             if number is not None and excursion_memory(problem.n) <= free_memory_of(course.template):
-                factor = 1 + (self.excursion_factor - 1) / 2**number
-                yield from excursion(factor, iterate, course.state(), course.gram, problem.K - 1)
+                yield from excursion(problem, self.excursion_gap, number, iterate, course.state(), course.gram)
 
     def balances_at(self, step: int) -> bool:
         """Whether residuals are balanced after so many steps."""

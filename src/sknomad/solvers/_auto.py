@@ -37,11 +37,9 @@ ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 HALVING = 4
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
-# For gaps from here on the path of an excursion is a short one.
-SHORT_PATH_FROM, SHORT_PATH = 3e-5, 3.0
 # With fewer points per patch iterates have ranks of a third of n and more, and an excursion takes longer than the steps
-# that it saves on the way to such a gap: the first one comes as late as in ADMM alone.
-SMALL_PATCH = 8
+# that it saves on the way to gaps from the second number on: the first one comes as late as in ADMM alone.
+SMALL_PATCH, LATE_EXCURSIONS_FROM = 8, 3e-5
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
 SINGLE_PRECISION_FROM = 1e-4
 
@@ -95,9 +93,9 @@ class Auto:
             improvement=improvement, max_growth=0 if tol >= ONE_RANK_FROM else 2, halving=HALVING, device=device
         )
         few = POINTS_BELOW if tol >= SINGLE_PRECISION_FROM else POINTS_BELOW_FOR_SMALL_GAPS
-        admm = replace(FOR_THE_BOUND, excursion_factor=SHORT_PATH) if tol >= SHORT_PATH_FROM else FOR_THE_BOUND
         # Beyond few points a filtered block takes as many steps as full decompositions, for half the time.
-        return cls(soft, replace(admm, device=device, exact_below=few), points_below=few)
+        admm = replace(FOR_THE_BOUND, device=device, exact_below=few, excursion_gap=min(tol, 1.0))
+        return cls(soft, admm, points_below=few)
 
     @classmethod
     def for_tolerance(cls, tol: float, device: Device = "auto") -> Auto:
@@ -149,12 +147,12 @@ class Auto:
     def _second_phase(self, problem: KMeansSDP, last: Iterate | None) -> ADMM:
         """ADMM, which trusts the point of soft assignments only where these have come to an end."""
         if problem.n <= self.points_below:
-            factor = self.admm.excursion_factor
-            return replace(AFTER_FEW_POINTS, device=_double(self.admm.device), excursion_factor=factor)
+            gap = self.admm.excursion_gap
+            return replace(AFTER_FEW_POINTS, device=_double(self.admm.device), excursion_gap=gap)
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
-        if admm.excursion_factor >= SHORT_PATH and problem.n < SMALL_PATCH * problem.K:
+        if admm.excursion_gap >= LATE_EXCURSIONS_FROM and problem.n < SMALL_PATCH * problem.K:
             admm = replace(admm, excursions_from=max(admm.excursions_from, ADMM.excursions_from))
         return admm if has_ended else replace(admm, trusted_shortfall=0.0)
 

@@ -2,10 +2,9 @@
 
 The best multipliers are far away from those of ADMM, along directions in which the bound hardly falls, and its points
 are never quite feasible. An excursion is a path of proximal steps with ever larger penalties: the larger they are, the
-further the multiplier moves and the less negative entries of the point become. At its end the point is almost feasible
-at hardly any loss of value. The multiplier is then rough and proves little, but where it is taken on the way, one more
-proximal step with a small penalty makes it smooth. ADMM goes on from where it was: its convergence does not
-depend on what an excursion finds.
+further the multiplier moves and the less negative entries of the point become. The multiplier on the way is rough and
+proves little, but one more proximal step with a small penalty makes it smooth. That is done where the point will do for
+the gap in view. ADMM goes on from where it was: its convergence does not depend on what an excursion finds.
 """
 
 from __future__ import annotations
@@ -14,23 +13,29 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from .._certificate.iterate import Iterate, NegativePart
+from .._certificate.shifting import negative_share
+from .._program.problem import KMeansSDP
 from ._admm_state import ADMMState, GramOperator
-from ._proximal_newton import ProximalStep
+from ._proximal_newton import Place, ProximalStep
 
 # Excursions start again whenever the number of steps has grown by this factor.
 GROWTH = 1.5
-# The first and the last penalty of the path, in units of ADMM's.
-FIRST, LAST = 5.0, 50_000.0
-# Up to which one the multiplier is followed, before it is made smooth with the second one: the former in units of the
-# inverse square of what the factor between two penalties exceeds 1 by, since long strides make it rougher.
-ROUGH, SMOOTH = 600.0, 6.0
-# How much steps are held back, in units of that square. The smaller both are, the better the bounds that a path leads
-# to, at more steps along it and more products in each.
+# The first and the last penalty of the path, in units of ADMM's, and that of the step that makes multipliers smooth.
+FIRST, LAST, SMOOTH = 5.0, 500_000.0, 6.0
+# Strides, what the factor between two penalties exceeds 1 by: for a gap of 1e-4, and within these ends. The longer they
+# are, the wider the gap that a path leads to; with four times as long ones it was 10 to 200 times as wide.
+STRIDE, SHORTEST_STRIDE, LONGEST_STRIDE = 1.0, 0.1, 2.0
+# How much steps are held back, in units of the square of strides.
 HOLD = 1e-3
+# A point is good enough for a gap where its negative entries, as a share of the trace, are this much larger than it:
+# making them zero costs a tenth to a twentieth of that share.
+SHARE_PER_GAP = 6.0
+# Where such a point was not enough, a multiplier is made smooth again with shares so much smaller.
+FALL = 3.0
 # Every decomposition is a full one.
 MOST_POINTS = 4000
 # n x n arrays of float64 that an excursion adds to those of the judge and of the solver.
-ARRAYS = 16.0
+ARRAYS = 26.0
 
 
 def excursion_due(n: int, step: int, first: int) -> int | None:
@@ -48,23 +53,40 @@ def excursion_memory(n: int) -> int:
     return int(8 * ARRAYS * n**2)
 
 
-def excursion(factor: float, iterate: Iterate, state: ADMMState, gram: GramOperator, total: float) -> Iterator[Iterate]:
-    """Yield `iterate` with ever better points, and on the way multipliers; at last the best of both.
+def stride(gap: float, number: int) -> float:
+    """What the factor between two penalties exceeds 1 by, on the way to a gap; each further excursion halves it.
 
-    `factor` is that between two penalties, `total` the trace of ``W``.
+    Examples
+    --------
+    >>> [round(stride(gap, 0), 2) for gap in (1e-3, 1e-5, 1e-6)], round(stride(1e-6, 1), 2)
+    ([1.78, 0.56, 0.32], 0.16)
     """
-    excess = (factor - 1) ** 2
-    N, rho, rough = NegativePart(state.T, state.rho), FIRST * state.rho, ROUGH / excess * state.rho
+    return min(max(STRIDE * (gap / 1e-4) ** 0.25, SHORTEST_STRIDE), LONGEST_STRIDE) / 2**number
+
+
+def excursion(
+    problem: KMeansSDP, gap: float, number: int, iterate: Iterate, state: ADMMState, gram: GramOperator
+) -> Iterator[Iterate]:
+    """Yield `iterate` with ever better points and, now and then, multipliers: a milestone after each of these.
+
+    `gap` is the relative gap in view, `number` counts the excursions before.
+    """
+    length = stride(gap, number)
+    N, rho = NegativePart(state.T, state.rho), FIRST * state.rho
+    place: Place | None = None
+    due = SHARE_PER_GAP * gap
     while rho <= LAST * state.rho:
-        step = ProximalStep(gram, total, iterate.point, N, rho, HOLD * excess)
-        for place in step.places():
-            N = step.multiplier(place)
-            iterate = replace(iterate, Q=place.point)
+        step = ProximalStep(gram, problem.K - 1, iterate.point, N, rho, HOLD * length**2)
+        for nearer in step.places(place):
+            place, N = nearer, step.multiplier(nearer)
+            iterate = replace(iterate, Q=nearer.point)
             yield iterate
-        if rho < rough <= factor * rho:
-            step = ProximalStep(gram, total, iterate.point, N, SMOOTH * state.rho)
-            for place in step.places():
-                iterate = replace(iterate, N=step.multiplier(place))
+        rho *= 1 + length
+        share = negative_share(problem, iterate.point)
+        if share <= due or rho > LAST * state.rho:
+            smoothing = ProximalStep(gram, problem.K - 1, iterate.point, N, SMOOTH * state.rho)
+            for smooth in smoothing.places():
+                iterate = replace(iterate, N=smoothing.multiplier(smooth))
                 yield iterate
-        rho *= factor
-    yield replace(iterate, is_milestone=True)
+            yield replace(iterate, is_milestone=True)
+            due = min(SHARE_PER_GAP * gap, share / FALL)

@@ -53,6 +53,7 @@ class Place:
     point: SpectralPoint  # Q = J + W
     R: Array  # (n, n), Q - B: its negative part is -N / rho
     value: float  # what a proximal step maximises, over rho and up to a constant
+    rho: float  # penalty of that step
 
 
 class ProximalStep:
@@ -66,9 +67,12 @@ class ProximalStep:
         if hold > 0:
             self.constant += hold * self._start()
 
-    def places(self) -> Iterator[Place]:
-        """Yield places nearer and nearer to the fixed point, the last one near enough."""
-        place = self._look(self._image(self._start() - self.B))
+    def places(self, before: Place | None = None) -> Iterator[Place]:
+        """Yield places nearer and nearer to the fixed point, the last one near enough.
+
+        `before` is the place of another step that this one starts from: its eigenvectors are known already.
+        """
+        place = self._look(self._image(self._start() - self.B)) if before is None else self._seen_from(before)
         for _ in range(MOST_STEPS):
             # No array is named here that could be freed before the next decomposition, where most memory is needed.
             following = self._follow(place, _newton_direction(place, self._residual(place), 1 / (1 + self.hold)))
@@ -102,10 +106,26 @@ class ProximalStep:
         weights = weights[int(xp.sum(xp.astype(weights <= 0, xp.int64))) :]
         vectors = lift(Z, fixed)
         point = SpectralPoint(vectors[:, -weights.shape[0] :], weights, fixed)
+        return self._place(A, eigenvalues, vectors, point)
+
+    def _seen_from(self, before: Place) -> Place:
+        """A place of another step, where this one has the fixed point if ``D + N`` and ``Q`` stay as they are.
+
+        ``A - Q`` is ``D + N`` over the penalty: so it shrinks as that grows, which changes no eigenvector.
+        """
+        share = before.rho / self.rho
+        weights = namespace(before.A).zeros_like(before.eigenvalues)
+        weights[-before.point.l.shape[0] :] = before.point.l
+        eigenvalues = share * before.eigenvalues + (1 - share) * weights
+        Q = before.point.rows(0, self.start.n)
+        return self._place(share * before.A + (1 - share) * Q, eigenvalues, before.vectors, before.point)
+
+    def _place(self, A: Array, eigenvalues: Array, vectors: Array, point: SpectralPoint) -> Place:
         Q = point.rows(0, A.shape[0])
         R = Q - self.B
-        value = _inner(self.constant, Q) + (_square(xp.clip(R, min=0.0)) - (1 + self.hold) * _square(Q)) / 2
-        return Place(A, eigenvalues, vectors, point, R, value)
+        positive = namespace(R).clip(R, min=0.0)
+        value = _inner(self.constant, Q) + (_square(positive) - (1 + self.hold) * _square(Q)) / 2
+        return Place(A, eigenvalues, vectors, point, R, value, self.rho)
 
     def _follow(self, place: Place, direction: Array) -> Place | None:
         """The place at the end of the longest step that does not lower the value; None if there is none."""
