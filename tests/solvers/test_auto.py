@@ -203,10 +203,3 @@ def test_single_precision_takes_no_more_steps(seed):
 def test_numbers_of_points_are_checked(name, value):
     with pytest.raises((TypeError, ValueError), match=f"{name} must be"):
         Auto(**{name: value})
-
-
-@pytest.mark.parametrize(("tol", "K", "expected"), [(1e-3, 30, 600), (1e-3, 10, 120), (1e-6, 30, 120)])
-def test_small_patches_have_late_excursions_where_gaps_are_rough(tol, K, expected, rng):
-    """On noise with four points per patch an excursion took a minute and a half, steps alone less than that."""
-    auto = replace(Auto.for_tolerance(tol, "cpu"), points_below=10)
-    assert auto._second_phase(problem_of(rng.standard_normal((120, 3)), K), None).excursions_from == expected

@@ -137,8 +137,7 @@ class ProgramJudge:
         if iterate.N is not None or run.problem.is_trivial:
             self._improve_upper(run, iterate, thorough=thorough)
         self._improve_lower(run, iterate.point, thorough=thorough, is_last=is_last)
-        goal = run.tol if run.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTIOUS_SHARE * run.tol
-        if iterate.N is not None and run.upper > self.screen and self._screened_gap(run) <= goal:
+        if iterate.N is not None and run.upper > self.screen and self._screened_gap(run) <= _goal(run):
             self._prove(run, iterate)
         run.record()
 
@@ -205,10 +204,8 @@ class ProgramJudge:
         if run.point is None or run.problem.n <= SMALL_PROBLEM:
             _offer(run, point, steps=0)
         if self._screened_gap(run) > run.tol and (is_last or self._is_promising(run, point, waits=not thorough)):
-            # At the end, or after many steps without a repair, every gain counts.
-            gives_up = not is_last and not self._waited(run, REPAIR_GROWTH_FAR)
-            enough = self.screen - CAUTIOUS_SHARE * run.tol * abs(self.screen)
-            _offer(run, point, steps=REPAIR_STEPS, enough=enough, gives_up=gives_up)
+            enough = self.screen - _goal(run) * abs(self.screen)
+            _offer(run, point, steps=REPAIR_STEPS, enough=enough, gives_up=not is_last)
             self.last_repair = run.iteration
 
     def _is_promising(self, run: Run, point: SpectralPoint, *, waits: bool) -> bool:
@@ -233,6 +230,11 @@ class ProgramJudge:
         """Whether steps of ADMM have grown by this factor since the last repair."""
         before = self.first_multiplier or 0
         return run.iteration - before >= growth * (self.last_repair - before)
+
+
+def _goal(run: Run) -> float:
+    """The gap between what is screened and what is feasible that will do."""
+    return run.tol if run.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTIOUS_SHARE * run.tol
 
 
 def _current(run: Run) -> Iterate:

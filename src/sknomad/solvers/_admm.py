@@ -30,7 +30,7 @@ from ._admm_state import (
     row_blocks,
     warm_state,
 )
-from ._excursions import excursion, excursion_due, excursion_memory
+from ._excursions import excursion, excursion_due, excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
 from ._warm_eigenspace import LeadingProjector
 
@@ -134,7 +134,7 @@ class ADMM:
             iterate = course.step()
             yield iterate
             number = excursion_due(problem.n, course.count, self.excursions_from)
-            if number is not None and excursion_memory(problem.n) <= free_memory_of(course.template):
+            if number is not None and course.may_leave():
                 yield from excursion(problem, self.excursion_gap, number, iterate, course.state(), course.gram)
 
     def balances_at(self, step: int) -> bool:
@@ -152,6 +152,7 @@ class _Course:
         self.leading = self._leading_projector()
         self.project = self._projector(self.leading)
         self.anchor: Anchor | None
+        self.rank = problem.n  # of the last point
         if start is not None and isinstance(start.state, ADMMState):
             self._continue(start.state)
         else:
@@ -209,6 +210,7 @@ class _Course:
         # Anchored steps are for the last digits, which a rough filter would blur.
         self.leading.is_rough = self.anchor is None
         U, weights = self.project(StepMatrix(self.T, self.gram, self.rho))
+        self.rank = weights.shape[0]
         if self.anchor is not None:
             self._anchored_step(self.anchor, U, weights)
         else:
@@ -240,6 +242,12 @@ class _Course:
             value = SpectralPoint(U, weights, self.gram.fixed).value(self.problem.gram)
             self.trusted = self.trusted if value <= self.trusted and self.count < LONGEST_TRUST else -math.inf
         self.residuals = advance_and_measure(self.T, U, weights, self.settings.relaxation, self.gram.fixed)
+
+    def may_leave(self) -> bool:
+        """Whether an excursion from here pays and fits into memory."""
+        n = self.problem.n
+        pays = excursion_pays(n, self.rank, self.count, self.settings.excursion_gap)
+        return pays and excursion_memory(n) <= free_memory_of(self.template)
 
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""

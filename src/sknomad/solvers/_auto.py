@@ -37,9 +37,6 @@ ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 HALVING = 4
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
-# With fewer points per patch iterates have ranks of a third of n and more, and an excursion takes longer than the steps
-# that it saves on the way to gaps from the second number on: the first one comes as late as in ADMM alone.
-SMALL_PATCH, LATE_EXCURSIONS_FROM = 8, 3e-5
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
 SINGLE_PRECISION_FROM = 1e-4
 
@@ -152,8 +149,6 @@ class Auto:
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
-        if admm.excursion_gap >= LATE_EXCURSIONS_FROM and problem.n < SMALL_PATCH * problem.K:
-            admm = replace(admm, excursions_from=max(admm.excursions_from, ADMM.excursions_from))
         return admm if has_ended else replace(admm, trusted_shortfall=0.0)
 
     def seeded(self, random_state: int) -> Auto:

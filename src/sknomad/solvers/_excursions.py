@@ -34,6 +34,9 @@ SHARE_PER_GAP = 6.0
 FALL = 3.0
 # Every decomposition is a full one.
 MOST_POINTS = 4000
+# Where ranks are larger than this share of n, conjugate gradients need many long products: on the way to gaps from here
+# on an excursion takes longer than the steps that it saves, unless there have been so many.
+LARGE_SHARE, WIDE_GAP, MANY_STEPS = 0.25, 3e-5, 600
 # n x n arrays of float64 that an excursion adds to those of the judge and of the solver.
 ARRAYS = 26.0
 
@@ -46,6 +49,11 @@ def excursion_due(n: int, step: int, first: int) -> int | None:
     while due < step:
         number, due = number + 1, int(GROWTH * due)
     return number if due == step else None
+
+
+def excursion_pays(n: int, rank: int, step: int, gap: float) -> bool:
+    """Whether an excursion from a point of some rank may save more time than it takes."""
+    return rank <= LARGE_SHARE * n or gap < WIDE_GAP or step >= MANY_STEPS
 
 
 def excursion_memory(n: int) -> int:
