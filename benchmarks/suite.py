@@ -25,6 +25,7 @@ from pathlib import Path
 import numpy as np
 from machine import facts
 from suite_data import DATA, PATCHES, REPORTING_FROM
+from threadpoolctl import threadpool_limits
 
 from sknomad import Gram, KMeansSDP, solve
 from sknomad.solvers import ADMM, Auto
@@ -101,7 +102,8 @@ def measure(problem, options):
 def run(options):
     todo = problems(options)
     if options.jobs > 1:
-        with ProcessPoolExecutor(options.jobs) as pool:
+        # Whoever imported NumPy has set the number of threads before any variable could.
+        with ProcessPoolExecutor(options.jobs, initializer=threadpool_limits, initargs=(1,)) as pool:
             rows = list(pool.map(measure, todo, [options] * len(todo)))
     else:
         rows = [measure(problem, options) for problem in todo]
