@@ -95,7 +95,11 @@ def test_looks_scale_with_the_number_of_points(n):
 @pytest.mark.parametrize("dimension", [1.0, 1.3, 2.0, np.inf])
 def test_more_points_need_less_strength(dimension):
     assert several_from(500, dimension) < several_from(300, dimension) < several_from(201, dimension)
-    assert several_from(150, dimension) < several_from(100, dimension)
+    assert several_from(200, dimension) < several_from(150, dimension) < several_from(100, dimension)
+    assert several_from(100, dimension) < several_from(50, dimension)
+    # Between 100 and 200 points what single pieces reach falls faster than elsewhere.
+    fall = several_from(100, dimension) - several_from(150, dimension)
+    assert fall > several_from(201, dimension) - several_from(300, dimension)
 
 
 def test_curves_need_more_strength_than_surfaces_and_clouds():

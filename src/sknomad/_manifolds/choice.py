@@ -27,14 +27,14 @@ from .valley_tree import FEWEST_POINTS
 
 # Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
 PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 10, 15)
-# Strength from which on there are several parts, at so many points, and how it moves with the log of their number, less
-# above that many: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than
+# Strength from which on there are several parts, at so many points, and how it moves with the log of their number below
+# and above that many: about 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than
 # surfaces and clouds do, because every gap of a sample is a valley of a curve; between these dimensions the threshold
 # goes from theirs to the others'. Few points do not tell their dimension.
 SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.55, -3.25, 300
 CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
 SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
-PER_LOG_POINTS, PER_LOG_MANY_POINTS = -0.7, -0.3
+PER_LOG_POINTS, PER_LOG_MANY_POINTS, PER_LOG_FINE_POINTS = -0.7, -0.3, -1.6
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Where points stand for groups, the chance in how many each stands for adds to that of where they lie.
@@ -43,10 +43,10 @@ MORE_FOR_GROUPS = 0.2
 MORE_FOR_RINGS = 0.7
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.17, 0.48, 1.38), (-0.78, 0.42, 0.77)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.81, 0.48), (-1.76, 0.96)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.17, 0.48, 1.38), (-1.4, 0.78, 0.81)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.81, 0.48), (-1.38, 1.01)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.49, 1.73), (1.97, 1.21)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.49, 1.73), (2.36, 1.45)
 
 
 @dataclass(frozen=True)
@@ -152,7 +152,8 @@ def several_from(n: int, dimension: float, n_parts: int = 2, *, are_groups: bool
     if are_groups:
         return several_from(n, dimension, n_parts) + MORE_FOR_GROUPS
     if n <= FINE_UP_TO:
-        return SEVERAL_FROM_FINE + PER_LOG_POINTS * math.log(n / AT_FINE_POINTS)
+        per_log = PER_LOG_POINTS if n < AT_FINE_POINTS else PER_LOG_FINE_POINTS
+        return SEVERAL_FROM_FINE + per_log * math.log(n / AT_FINE_POINTS)
     likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
     threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
     if n_parts >= MANY_PARTS:
