@@ -192,6 +192,7 @@ def reported_reliability(rows_of, *, told=False):
 TABLES = {
     "headline": headline,
     "few": lambda rows_of: side_by_side(rows_of, 100),
+    "between": lambda rows_of: side_by_side(rows_of, 150),
     "middle": lambda rows_of: side_by_side(rows_of, 300),
     "split": both_splits,
     "curve": both_curves,

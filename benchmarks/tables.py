@@ -173,7 +173,7 @@ TABLES = {
     "landmarks": lambda: markdown(*landmarks_table(rows_of("landmarks"), rows_of("h200_landmarks"))),
     "online": lambda: markdown(*online_table(rows_of("online"))),
     "stability": stability,
-    "suite": lambda: markdown(*suite_table(rows_of("suite_h200_development"), rows_of("suite_h200"))),
+    "suite": lambda: markdown(*suite_table(rows_of("suite_cpu_development"), rows_of("suite_cpu"))),
     "certified-kmeans": certified_kmeans,
     **{f"parts-{name}": lambda make=make: make(rows_of) for name, make in PART_TABLES.items()},
 }
