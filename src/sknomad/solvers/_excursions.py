@@ -28,7 +28,7 @@ STRIDE, SHORTEST_STRIDE, LONGEST_STRIDE = 1.0, 0.1, 2.0
 # How much steps are held back, in units of the square of strides.
 HOLD = 1e-3
 # A point is good enough for a gap where its negative entries, as a share of the trace, are this much larger than it:
-# making them zero costs a tenth to a twentieth of that share.
+# making them zero costs about a tenth of that share, a quarter at most.
 SHARE_PER_GAP = 6.0
 # Where such a point was not enough, a multiplier is made smooth again with shares so much smaller.
 FALL = 3.0
