@@ -126,9 +126,17 @@ def test_noise_with_small_patches_leaves_its_way_late(rng):
     assert any(iterate.is_milestone for iterate in itertools.islice(solver.iterates(problem), 3 * FIRST))
 
 
+def test_a_gap_of_zero_is_sought_as_the_smallest_that_paths_are_made_for(problem):
+    """Its path was so long that runs ended on it, with a rough multiplier."""
+    milestones = [
+        next(k for k, iterate in enumerate(solver.iterates(problem)) if iterate.is_milestone)
+        for solver in (ADMM(excursions_from=FIRST, excursion_gap=gap) for gap in (0.0, _excursions.SMALLEST_GAP))
+    ]
+    assert milestones[0] == milestones[1]
+
+
 def test_strides_get_shorter_with_the_gap_and_with_every_excursion():
     assert _excursions.stride(1e-3, 0) > _excursions.stride(1e-6, 0) > _excursions.stride(1e-6, 1)
-    assert _excursions.stride(0.0, 0) == _excursions.SHORTEST_STRIDE
     assert _excursions.stride(1.0, 0) == _excursions.LONGEST_STRIDE
 
 

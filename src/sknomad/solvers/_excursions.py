@@ -22,9 +22,11 @@ from ._proximal_newton import Place, ProximalStep
 GROWTH = 1.5
 # The first and the last penalty of the path, in units of ADMM's, and that of the step that makes multipliers smooth.
 FIRST, LAST, SMOOTH = 5.0, 500_000.0, 6.0
-# Strides, what the factor between two penalties exceeds 1 by: for a gap of 1e-4, and within these ends. The longer they
-# are, the wider the gap that a path leads to; with four times as long ones it was 10 to 200 times as wide.
-STRIDE, SHORTEST_STRIDE, LONGEST_STRIDE = 1.0, 0.1, 2.0
+# Strides, what the factor between two penalties exceeds 1 by: for a gap of 1e-4, and at most. The longer they are, the
+# wider the gap that a path leads to; with four times as long ones it was 10 to 200 times as wide.
+STRIDE, LONGEST_STRIDE = 1.0, 2.0
+# Smaller gaps are left to later excursions: a path that is too long ends with the run, its multiplier still rough.
+SMALLEST_GAP = 1e-7
 # How much steps are held back, in units of the square of strides.
 HOLD = 1e-3
 # A point is good enough for a gap where its negative entries, as a share of the trace, are this much larger than it:
@@ -69,7 +71,7 @@ def stride(gap: float, number: int) -> float:
     >>> [round(stride(gap, 0), 2) for gap in (1e-3, 1e-5, 1e-6)], round(stride(1e-6, 1), 2)
     ([1.78, 0.56, 0.32], 0.16)
     """
-    return min(max(STRIDE * (gap / 1e-4) ** 0.25, SHORTEST_STRIDE), LONGEST_STRIDE) / 2**number
+    return min(STRIDE * (gap / 1e-4) ** 0.25, LONGEST_STRIDE) / 2**number
 
 
 def excursion(
@@ -79,6 +81,7 @@ def excursion(
 
     `gap` is the relative gap in view, `number` counts the excursions before.
     """
+    gap = max(gap, SMALLEST_GAP)
     length = stride(gap, number)
     N, rho = NegativePart(state.T, state.rho), FIRST * state.rho
     place: Place | None = None
