@@ -8,6 +8,7 @@ from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning
 
 from sknomad import Gram, KMeansSDP, certify, solve
+from sknomad._numerics.sizes import UpTo
 from sknomad.ring import ring_optimum, ring_points
 from sknomad.solvers import ADMM, _admm, _excursions
 from sknomad.solvers._auto import Auto
@@ -27,7 +28,7 @@ def early():
 
 
 def test_excursions_come_at_growing_distances():
-    numbers = {step: _excursions.excursion_due(60, step, FIRST) for step in range(1, 4000)}
+    numbers = {step: _excursions.excursion_due(step, FIRST) for step in range(1, 4000)}
     due = [step for step, number in numbers.items() if number is not None]
     assert due[0] == FIRST
     assert [numbers[step] for step in due] == list(range(len(due)))
@@ -63,7 +64,7 @@ def test_the_way_itself_stays_the_same(early, problem, monkeypatch):
         return next(np.array(it.state.T) for it in early.iterates(problem) if it.state.step == step)
 
     with_excursions = state_after(FIRST + 20)
-    monkeypatch.setattr(_excursions, "MOST_POINTS", 0)
+    monkeypatch.setattr(_admm, "EXCURSIONS", UpTo(cpu=0, gpu=0))
     np.testing.assert_array_equal(with_excursions, state_after(FIRST + 20))
 
 

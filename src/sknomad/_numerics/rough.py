@@ -7,6 +7,8 @@ the matrix itself. Two or three digits, one product in bfloat16, were not: steps
 from __future__ import annotations
 
 import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from .arrays import Array, is_on_gpu, is_torch_array, namespace
@@ -34,6 +36,25 @@ def _is_known(device: str) -> bool:
     except (TypeError, RuntimeError):  # before torch 2.8
         return False
     return True
+
+
+@contextmanager
+def rough_products(template: Array) -> Iterator[None]:
+    """Meanwhile products of torch's float32 matrices may be right to three digits only, many times faster on a GPU.
+
+    Only for what is checked afterwards, as a search direction is. Nothing changes where `template` is not on a GPU.
+    """
+    if not (is_torch_array(template) and is_on_gpu(template)):
+        yield
+        return
+    import torch
+
+    before = torch.get_float32_matmul_precision()
+    torch.set_float32_matmul_precision("high")
+    try:
+        yield
+    finally:
+        torch.set_float32_matmul_precision(before)
 
 
 class RoughMatrix:

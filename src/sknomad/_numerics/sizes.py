@@ -37,5 +37,9 @@ FULL_FOR_A_RESTART = UpTo(cpu=4000, gpu=10_000)
 # A full decomposition in every step of ADMM, against filtering a warm block (case "step"). It is also the exact one,
 # and free of any start, so it is kept a little longer than it is the faster.
 FULL_FOR_A_STEP = 400
+# A full decomposition in every Newton step of an excursion, against following the leading part of the spectrum.
+FULL_FOR_A_PLACE = UpTo(cpu=4000, gpu=2000)
+# Excursions, whose Newton steps cost such a decomposition and some thirty products, against as many more steps of ADMM.
+EXCURSIONS = UpTo(cpu=4000, gpu=10_000)
 # One thread for all linear algebra of a solve on a CPU, against all of them (``benchmarks/threads.py``).
 ONE_THREAD = 600

@@ -31,6 +31,8 @@ FORECAST_MARGIN, LEAST_INTERVAL = 1.2, 4
 # Beyond these sizes a repair, which needs several n x n arrays, or a proof that is not the last, costs too much.
 LARGEST_FOR_REPAIR = 20_000
 LARGEST_FOR_INTERIM_PROOFS = 5000
+# Up to this size a proof costs no more than some forty steps, so that one may fail.
+LARGEST_FOR_EAGER_PROOFS = 10_000
 # Beyond this size even a look at the bound costs as much as many steps: fewer looks, and the first one later.
 LARGE_PROBLEM, LOOK_EVERY_LARGE = 20_000, 25
 # There a proof is tried when the estimated gap is this share of the tolerance, so that it succeeds at once.
@@ -234,7 +236,7 @@ class ProgramJudge:
 
 def _goal(run: Run) -> float:
     """The gap between what is screened and what is feasible that will do."""
-    return run.tol if run.problem.n <= LARGEST_FOR_INTERIM_PROOFS else CAUTIOUS_SHARE * run.tol
+    return run.tol if run.problem.n <= LARGEST_FOR_EAGER_PROOFS else CAUTIOUS_SHARE * run.tol
 
 
 def _current(run: Run) -> Iterate:

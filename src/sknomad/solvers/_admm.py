@@ -13,7 +13,7 @@ from .._numerics.arrays import Array, Device, choose_device, is_on_gpu, itemsize
 from .._numerics.block_eigen import fresh_vectors
 from .._numerics.memory import free_memory_of
 from .._numerics.projections import project_spectraplex
-from .._numerics.sizes import FULL_FOR_A_RESTART, FULL_FOR_A_STEP
+from .._numerics.sizes import EXCURSIONS, FULL_FOR_A_RESTART, FULL_FOR_A_STEP
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._program.problem import KMeansSDP
@@ -133,7 +133,7 @@ class ADMM:
             course.choose_penalty()
             iterate = course.step()
             yield iterate
-            number = excursion_due(problem.n, course.count, self.excursions_from)
+            number = excursion_due(course.count, self.excursions_from)
             if number is not None and course.may_leave():
                 yield from excursion(problem, self.excursion_gap, number, iterate, course.state(), course.gram)
 
@@ -246,7 +246,9 @@ class _Course:
     def may_leave(self) -> bool:
         """Whether an excursion from here pays and fits into memory."""
         n = self.problem.n
-        pays = excursion_pays(n, self.rank, self.count, self.settings.excursion_gap)
+        pays = n <= EXCURSIONS.on(self.template) and excursion_pays(
+            n, self.rank, self.count, self.settings.excursion_gap
+        )
         return pays and excursion_memory(n) <= free_memory_of(self.template)
 
     def state(self) -> ADMMState:

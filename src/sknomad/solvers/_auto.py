@@ -10,6 +10,7 @@ from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Device, choose_device, cuda_is_available, is_on_gpu
 from .._numerics.memory import free_memory_of
+from .._numerics.sizes import FULL_FOR_A_PLACE
 from .._numerics.validation import check_integer
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
@@ -35,6 +36,10 @@ FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 # Iterates that may halve the gain of soft assignments; slower progress is left to ADMM, except on a GPU.
 HALVING = 4
+# On the way to gaps from here on plain steps, whose filter may be rough, soon have the bound: excursions and anchors
+# wait for so many of them (1000 points, gap 1e-4, two rolls with K = 32: 12 s, with an excursion after 120 steps 45
+# and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for several times as many.
+WIDE_GAP, STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, TIMES_ON_A_GPU = 3e-5, 300, 1500, 5
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
@@ -92,6 +97,8 @@ class Auto:
         few = POINTS_BELOW if tol >= SINGLE_PRECISION_FROM else POINTS_BELOW_FOR_SMALL_GAPS
         # Beyond few points a filtered block takes as many steps as full decompositions, for half the time.
         admm = replace(FOR_THE_BOUND, device=device, exact_below=few, excursion_gap=min(tol, 1.0))
+        if tol >= WIDE_GAP:
+            admm = replace(admm, excursions_from=STEPS_FOR_WIDE_GAPS, anchor_from=LATE_ANCHOR)
         return cls(soft, admm, points_below=few)
 
     @classmethod
@@ -149,6 +156,9 @@ class Auto:
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
+        template = choose_device(admm.device, problem.n)
+        if is_on_gpu(template) and problem.n > FULL_FOR_A_PLACE.on(template):
+            admm = replace(admm, excursions_from=TIMES_ON_A_GPU * admm.excursions_from)
         return admm if has_ended else replace(admm, trusted_shortfall=0.0)
 
     def seeded(self, random_state: int) -> Auto:

@@ -34,8 +34,6 @@ HOLD = 1e-3
 SHARE_PER_GAP = 6.0
 # Where such a point was not enough, a multiplier is made smooth again with shares so much smaller.
 FALL = 3.0
-# Every decomposition is a full one.
-MOST_POINTS = 4000
 # Where ranks are larger than this share of n, conjugate gradients need many long products: on the way to gaps from here
 # on an excursion takes longer than the steps that it saves, unless there have been so many.
 LARGE_SHARE, WIDE_GAP, MANY_STEPS = 0.25, 3e-5, 600
@@ -43,10 +41,8 @@ LARGE_SHARE, WIDE_GAP, MANY_STEPS = 0.25, 3e-5, 600
 ARRAYS = 26.0
 
 
-def excursion_due(n: int, step: int, first: int) -> int | None:
+def excursion_due(step: int, first: int) -> int | None:
     """The number of the excursion that starts after `step` steps, the one after `first` steps being 0; None if none."""
-    if n > MOST_POINTS:
-        return None
     number, due = 0, first
     while due < step:
         number, due = number + 1, int(GROWTH * due)

@@ -23,11 +23,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from .._certificate.iterate import NegativePart
-from .._numerics.arrays import Array, device, double, eigh, namespace
-from .._numerics.projections import ky_fan_sum, lift, project_simplex, restrict
+from .._numerics.arrays import Array, device, double, namespace
+from .._numerics.fixed_vector import FixedVector
+from .._numerics.projections import ky_fan_sum, project_simplex
+from .._numerics.rough import rough_products
 from .._points.forms import SpectralPoint
 from .._points.point import Point
 from ._admm_state import GramOperator
+from ._spectrum import Spectrum, spectrum_of
 
 # Newton steps end where the distance from the fixed point is this share of the way there.
 SHARE_OF_WAY = 0.3
@@ -48,8 +51,7 @@ class Place:
     """A matrix ``A``, its projection, and what its eigenvectors tell."""
 
     A: Array  # (n, n)
-    eigenvalues: Array  # (n - 1,) of A on the complement of u, ascending
-    vectors: Array  # (n, n - 1) the eigenvectors
+    spectrum: Spectrum  # of A on the complement of u
     point: SpectralPoint  # Q = J + W
     R: Array  # (n, n), Q - B: its negative part is -N / rho
     value: float  # what a proximal step maximises, over rho and up to a constant
@@ -75,13 +77,16 @@ class ProximalStep:
         place = self._look(self._image(self._start() - self.B)) if before is None else self._seen_from(before)
         for _ in range(MOST_STEPS):
             # No array is named here that could be freed before the next decomposition, where most memory is needed.
-            following = self._follow(place, _newton_direction(place, self._residual(place), 1 / (1 + self.hold)))
+            following = self._follow(place, self._direction(place))
             if following is None:
                 return
             place = following
             yield place
             if self._is_near(place):
                 return
+
+    def _direction(self, place: Place) -> Array:
+        return _newton_direction(place, self._residual(place), 1 / (1 + self.hold), self.fixed)
 
     def multiplier(self, place: Place) -> NegativePart:
         """``N`` at a place."""
@@ -99,39 +104,38 @@ class ProximalStep:
         """How far ``A`` is from the fixed point."""
         return place.A - self._image(place.R)
 
-    def _look(self, A: Array) -> Place:
-        xp, fixed = namespace(A), self.fixed
-        eigenvalues, Z = eigh(restrict(A, fixed))
-        weights = project_simplex(eigenvalues, self.total)
+    def _look(self, A: Array, near: Spectrum | None = None) -> Place:
+        xp = namespace(A)
+        spectrum = spectrum_of(A, self.total, self.fixed, near)
+        weights = project_simplex(spectrum.values, self.total)
         weights = weights[int(xp.sum(xp.astype(weights <= 0, xp.int64))) :]
-        vectors = lift(Z, fixed)
-        point = SpectralPoint(vectors[:, -weights.shape[0] :], weights, fixed)
-        return self._place(A, eigenvalues, vectors, point)
+        point = SpectralPoint(spectrum.vectors[:, -weights.shape[0] :], weights, self.fixed)
+        return self._place(A, spectrum, point)
 
     def _seen_from(self, before: Place) -> Place:
         """A place of another step, where this one has the fixed point if ``D + N`` and ``Q`` stay as they are.
 
         ``A - Q`` is ``D + N`` over the penalty: so it shrinks as that grows, which changes no eigenvector.
         """
-        share = before.rho / self.rho
-        weights = namespace(before.A).zeros_like(before.eigenvalues)
+        share, known = before.rho / self.rho, before.spectrum
+        weights = namespace(before.A).zeros_like(known.values)
         weights[-before.point.l.shape[0] :] = before.point.l
-        eigenvalues = share * before.eigenvalues + (1 - share) * weights
+        spectrum = Spectrum(share * known.values + (1 - share) * weights, known.vectors, share * known.rest)
         Q = before.point.rows(0, self.start.n)
-        return self._place(share * before.A + (1 - share) * Q, eigenvalues, before.vectors, before.point)
+        return self._place(share * before.A + (1 - share) * Q, spectrum, before.point)
 
-    def _place(self, A: Array, eigenvalues: Array, vectors: Array, point: SpectralPoint) -> Place:
+    def _place(self, A: Array, spectrum: Spectrum, point: SpectralPoint) -> Place:
         Q = point.rows(0, A.shape[0])
         R = Q - self.B
         positive = namespace(R).clip(R, min=0.0)
         value = _inner(self.constant, Q) + (_square(positive) - (1 + self.hold) * _square(Q)) / 2
-        return Place(A, eigenvalues, vectors, point, R, value, self.rho)
+        return Place(A, spectrum, point, R, value, self.rho)
 
     def _follow(self, place: Place, direction: Array) -> Place | None:
         """The place at the end of the longest step that does not lower the value; None if there is none."""
         length = 1.0
         while length >= SHORTEST:
-            following = self._look(place.A + length * direction)
+            following = self._look(place.A + length * direction, place.spectrum)
             if following.value >= place.value - ROUNDING * abs(place.value):
                 return following
             length *= CUT
@@ -162,35 +166,43 @@ class _Derivative:
     """Derivative of the projection on the spectraplex, a linear map of symmetric matrices, in single precision.
 
     In the basis of eigenvectors it multiplies entries: by 1 where both vectors count for ``W``, by
-    ``w_i / (a_i - a_j)`` where one does, by 0 where none does. The trace of ``W`` stays what it is.
+    ``w_i / (a_i - a_j)`` where one does, by 0 where none does. The trace of ``W`` stays what it is. Where only the
+    leading vectors are known, the mean of the other eigenvalues stands for each of these.
     """
 
-    def __init__(self, place: Place):
+    def __init__(self, place: Place, fixed: FixedVector):
         xp = namespace(place.A)
-        weights = place.point.l
-        rank = weights.shape[0]
-        rest = place.eigenvalues.shape[0] - rank
-        # A gap is at least the weight, which rounding may deny where weights are tiny.
-        gaps = xp.maximum(place.eigenvalues[None, rest:] - place.eigenvalues[:rest, None], weights[None, :])
-        both = xp.full((rank, rank), 0.5, dtype=gaps.dtype, device=device(gaps))  # counted twice, below
-        self.factors = _single(xp.concat([weights[None, :] / gaps, both], axis=0))
-        self.identity = xp.eye(rest + rank, rank, k=-rest, dtype=xp.float32, device=device(gaps))
-        self.vectors = _single(place.vectors)
-        self.U = self.vectors[:, rest:]
-        self.rank = rank
+        values, weights = place.spectrum.values, place.point.l
+        n, count, rank = place.A.shape[0], values.shape[0], weights.shape[0]
+        self.rank, self.below, self.fixed = rank, count - rank, fixed
+        kept, others = values[self.below :], values[: self.below]
+        both = xp.full((rank, rank), 0.5, dtype=values.dtype, device=device(values))  # counted twice, below
+        factors = xp.concat([_turning(weights, kept, others[:, None]), both], axis=0)
+        rest = _turning(weights, kept, place.spectrum.rest) if count < n - 1 else xp.zeros_like(weights)
+        self.factors, self.rest = _single(factors - rest), _single(rest)
+        self.identity = xp.eye(count, rank, k=-self.below, dtype=xp.float32, device=device(values))
+        self.vectors = _single(place.spectrum.vectors)
+        self.U = self.vectors[:, self.below :]
 
     def __call__(self, X: Array) -> Array:
         xp = namespace(X)
-        inside = (self.vectors.T @ (X @ self.U)) * self.factors
-        inside -= (xp.sum(inside * self.identity) / self.rank) * self.identity
-        half = (self.vectors @ inside) @ self.U.T
+        image = self.fixed.centre(X @ self.U)
+        coordinates = self.vectors.T @ image
+        mean = xp.sum(coordinates * self.identity) / (2 * self.rank)
+        inside = coordinates * self.factors - mean * self.identity
+        half = (self.vectors @ inside + image * self.rest) @ self.U.T
         return half + half.T
 
 
-def _newton_direction(place: Place, F: Array, slope: float) -> Array:
+def _turning(weights: Array, kept: Array, other: Array | float) -> Array:
+    """``w_i / (a_i - a_j)`` for other eigenvalues; gaps are at least the weight, which rounding may deny."""
+    return weights / namespace(weights).maximum(kept - other, weights)
+
+
+def _newton_direction(place: Place, F: Array, slope: float, fixed: FixedVector) -> Array:
     """About the solution of ``dA = E P dA - F``, where entries of ``E`` are 0 or `slope`."""
     xp = namespace(F)
-    derivative = _Derivative(place)
+    derivative = _Derivative(place, fixed)
     mask = slope * xp.astype(place.R > 0, xp.float32)
     scale = _square(F) ** 0.5  # single precision has no room for the square of a tiny residual
     if scale == 0:
@@ -199,7 +211,8 @@ def _newton_direction(place: Place, F: Array, slope: float) -> Array:
     def system(X: Array) -> Array:
         return (1 + REGULARISATION) * X - mask * derivative(X)
 
-    X = _conjugate_gradients(system, -mask * derivative(_single(F / scale)))
+    with rough_products(F):
+        X = _conjugate_gradients(system, -mask * derivative(_single(F / scale)))
     return double(X) * scale - F
 
 
