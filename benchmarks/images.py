@@ -2,9 +2,11 @@
 
     SKNOMAD_DATA=... python benchmarks/images.py --out benchmarks/results/images.json
 
-The objects of COIL-100 at hand, alone, by twos and all; four and all twenty of COIL-20; the teapots; four faces of Yale
-B under 64 lights each. ``order`` is the mean over objects of the circular rank correlation of the found position with
-the true angle, for the images in the part that most of them are in (for faces: rank correlation with the azimuth).
+The objects of COIL-100 at hand, alone, by twos and all; those of COIL-20 alone, by fours and all; the teapots; four
+faces of Yale B under 64 lights each. ``order`` is the mean over objects of the circular rank correlation of the found
+position with the true angle, for the images in the part that most of them are in (for faces: rank correlation with the
+azimuth). Isomap and t-SNE, with scikit-learn's defaults, are told the objects: each is laid out alone, and the angle
+around its mean (for faces the first coordinate) is the position.
 """
 
 import argparse
@@ -16,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from parts import write
 from scipy.stats import spearmanr
+from sklearn.manifold import TSNE, Isomap
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, datasets
@@ -35,6 +38,7 @@ def cases():
     found = {f"COIL-100, object {one}": chosen(coil100, [one]) for one in objects}
     found |= {f"COIL-100, objects {a} and {b}": chosen(coil100, [a, b]) for a, b in combinations(objects, 2)}
     found["COIL-100, all four"] = chosen(coil100, objects)
+    found |= {f"COIL-20, object {one}": chosen(coil20, [one]) for one in range(1, 21)}
     found |= {f"COIL-20, objects {a} to {a + 3}": chosen(coil20, range(a, a + 4)) for a in (1, 5, 9, 13, 17)}
     found["COIL-20, all twenty"] = chosen(coil20, range(1, 21))
     found["teapots"] = chosen(datasets.fetch_teapots(), [0])
@@ -50,26 +54,45 @@ def order_of_views(model, target, angle, *, is_circular):
         members = np.flatnonzero(target == one)
         labels = model.labels_[members]
         members = members[labels == np.bincount(labels[labels >= 0]).argmax()]
-        position, truth = model.order_[members], angle[members]
         if len(members) > 2:
-            agree = circular_rank_correlation(position, truth) if is_circular else abs(spearmanr(position, truth)[0])
-            agreements.append(float(agree))
+            agreements.append(agreement(model.order_[members], angle[members], is_circular=is_circular))
     return round(float(np.mean(agreements)), 3)
 
 
+def order_by_a_peer(method, X, target, angle, *, is_circular):
+    """The same for the coordinates of another method on each object alone."""
+    agreements = []
+    for one in np.unique(target):
+        members = target == one
+        plane = method.fit_transform(X[members])
+        plane = plane - plane.mean(axis=0)
+        position = np.arctan2(plane[:, 1], plane[:, 0]) if is_circular else plane[:, 0]
+        agreements.append(agreement(position, angle[members], is_circular=is_circular))
+    return round(float(np.mean(agreements)), 3)
+
+
+def agreement(position, truth, *, is_circular):
+    return float(circular_rank_correlation(position, truth) if is_circular else abs(spearmanr(position, truth)[0]))
+
+
 def measure(name, X, target, angle):
+    is_circular = not name.startswith("Yale")
     began = time.perf_counter()
     model = NOMAD().fit(X)
     row = {"data": name, "n": len(X), "objects": len(np.unique(target)), "parts": model.n_manifolds_}
     row |= {"ARI": round(float(adjusted_rand_score(target, model.labels_)), 3), "K": round(model.K_, 1)}
-    row |= {"order": order_of_views(model, target, angle, is_circular=not name.startswith("Yale"))}
     row |= {"closed": int(np.sum(model.is_closed_)), "confidence": round(model.confidence_, 2)}
-    return row | {"seconds": round(time.perf_counter() - began, 1)}
+    row |= {"seconds": round(time.perf_counter() - began, 1)}
+    row |= {"order": order_of_views(model, target, angle, is_circular=is_circular)}
+    for peer, method in (("isomap", Isomap()), ("tsne", TSNE(random_state=0))):
+        row[peer] = order_by_a_peer(method, X, target, angle, is_circular=is_circular)
+    return row
 
 
 def table_rows(rows):
-    header = ["data", "images", "objects", "parts found", "ARI", "order of views", "closed", "`K_`"]
-    keys = ("data", "n", "objects", "parts", "ARI", "order", "closed", "K")
+    header = ["data", "images", "objects", "parts found", "ARI", "order of views", "Isomap, objects told"]
+    header += ["t-SNE, objects told", "closed", "`K_`"]
+    keys = ("data", "n", "objects", "parts", "ARI", "order", "isomap", "tsne", "closed", "K")
     return header, [[row[key] for key in keys] for row in rows]
 
 

@@ -38,9 +38,9 @@ from sklearn.metrics import adjusted_rand_score, pairwise_distances_argmin
 from sklearn.preprocessing import scale
 
 from sknomad import NOMAD, Gram, MultiLayerNOMAD
-from sknomad._manifolds.choice import decide
+from sknomad._manifolds.choice import decide, decide_when_clear
 from sknomad._manifolds.dimension import intrinsic_dimension
-from sknomad._manifolds.survey import look_around
+from sknomad._manifolds.survey import surveys
 
 KINDS = ("sets", "families", "single", "unseen")
 # Rows between two writings of the file.
@@ -74,18 +74,19 @@ def measure(kind, name, n, seed):
     X, truth = draw(kind, name, n, seed)
     count = len(np.unique(truth[truth > 0]))
     began = time.perf_counter()
-    survey = look_around(Gram.from_data(X))
-    auto = decide(survey)
+    stages = list(surveys(Gram.from_data(X)))
     seconds = time.perf_counter() - began
+    (_, auto), (_, several) = (decide_when_clear(stages, allow_single=allowed) for allowed in (True, False))
     row = {"kind": kind, "data": name, "n": n, "seed": seed, "points": len(X), "parts": count}
-    row |= {"auto": judged(auto.labels, truth), "several": judged(decide(survey, allow_single=False).labels, truth)}
+    row |= {"looks": len(auto.K_values), "all_looks": judged(decide(stages[-1]).labels, truth)}
+    row |= {"auto": judged(auto.labels, truth), "several": judged(several.labels, truth)}
     row |= {"hdbscan": judged(hdbscan(X), truth), "hdbscan_single": judged(hdbscan(X, allow_single=True), truth)}
     if count > 1:
-        told = decide(survey, n_parts=count)
+        told = decide(stages[-1], n_parts=count)
         row |= {"told": judged(told.labels, truth), "spectral": judged(spectral(X, count), truth)}
         row |= {"told_confidence": round(told.confidence, 4), "told_score": round(max(told.strength, -9.0), 3)}
     finite = {"confidence": auto.confidence, "strength": max(auto.strength, -99.0), "margin": auto.margin}
-    finite |= {"dimension": min(intrinsic_dimension(survey.looks), 99.0)}
+    finite |= {"dimension": min(intrinsic_dimension(stages[-1].looks), 99.0)}
     return row | {name: round(value, 4) for name, value in finite.items()} | {"seconds": round(seconds, 2)}
 
 

@@ -7,7 +7,7 @@ from sklearn.datasets import make_swiss_roll
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, Gram, datasets
-from sknomad._manifolds import coarse_points
+from sknomad._manifolds import coarse_points, survey
 from sknomad._manifolds.choice import choose, decide, several_from
 from sknomad._manifolds.survey import POINTS_PER_PATCH, look_around, looked_at
 from spread_blobs import blobs
@@ -23,13 +23,13 @@ PIECES = {
 
 @pytest.mark.parametrize("piece", PIECES)
 def test_a_single_piece_is_one_part(piece):
-    survey = look_around(Gram.from_data(PIECES[piece]()))
-    choice = decide(survey)
+    looks = look_around(Gram.from_data(PIECES[piece]()))
+    choice = decide(looks)
     assert choice.n_parts == 1
     assert not choice.labels.any()
     assert choice.strength < 0
     assert 0 < choice.confidence < 1
-    assert decide(survey, allow_single=False).n_parts > 1
+    assert decide(looks, allow_single=False).n_parts > 1
 
 
 PARTS = {
@@ -44,11 +44,11 @@ PARTS = {
 @pytest.mark.parametrize("name", PARTS)
 def test_known_parts_are_found(name):
     X, truth = PARTS[name]()
-    survey = look_around(Gram.from_data(X))
-    choice = decide(survey)
+    looks = look_around(Gram.from_data(X))
+    choice = decide(looks)
     assert adjusted_rand_score(truth, choice.labels) > 0.95
     assert choice.strength > 0
-    told = decide(survey, n_parts=len(np.unique(truth)))
+    told = decide(looks, n_parts=len(np.unique(truth)))
     assert told.was_found
     assert adjusted_rand_score(truth, told.labels) > 0.95
 
@@ -173,3 +173,38 @@ def test_automatic_K_shows_the_manifolds():
     assert model.K_ == choose(Gram.from_data(X)).K
     assert model.confidence_ == choose(Gram.from_data(X)).confidence
     assert np.isnan(NOMAD(K=8).fit(X).confidence_)
+
+
+def looks_for(monkeypatch, X, **options):
+    """Points per patch of the looks that a choice is made from."""
+    made = []
+    make = survey.make_look
+    monkeypatch.setattr(survey, "make_look", lambda K, *rest: made.append(round(len(X) / K)) or make(K, *rest))
+    choice = choose(Gram.from_data(X), **options)
+    assert len(choice.K_values) == len(made)
+    return sorted(made)
+
+
+def test_clear_parts_need_no_fine_looks(monkeypatch):
+    X, _ = datasets.moons(250, noise=0.05, random_state=0)
+    assert looks_for(monkeypatch, X) == [7, 10, 15, 21, 30]
+
+
+def test_a_clear_single_piece_needs_none_unless_it_must_be_divided(monkeypatch):
+    X = np.random.default_rng(0).normal(size=(250, 5))
+    assert looks_for(monkeypatch, X) == [7, 10, 15, 21, 30]
+    assert looks_for(monkeypatch, X, allow_single=False) == list(POINTS_PER_PATCH)
+
+
+def test_what_is_not_clear_and_a_number_told_need_all_looks(monkeypatch):
+    assert looks_for(monkeypatch, datasets.moons(250, noise=0.15, random_state=0)[0]) == list(POINTS_PER_PATCH)
+    assert looks_for(monkeypatch, datasets.moons(250, noise=0.05)[0], n_parts=2) == list(POINTS_PER_PATCH)
+
+
+@pytest.mark.parametrize("name", ["rolls", "spirals"])
+def test_the_first_looks_say_what_all_say_where_they_are_clear(name):
+    X, _ = PARTS[name]()
+    of_all = decide(look_around(Gram.from_data(X)))
+    choice = choose(Gram.from_data(X))
+    assert np.array_equal(choice.labels, of_all.labels)
+    assert choice.K == of_all.K

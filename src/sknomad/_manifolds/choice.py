@@ -8,6 +8,7 @@ reach. See ``docs/automatic_choice.md`` for how the constants were chosen, and o
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +23,7 @@ from .divisions import gather, gather_told
 from .look import Look
 from .patches import coordinates_K
 from .ring_arcs import are_arcs_of_a_ring
-from .survey import FINE_UP_TO, Survey, look_around
+from .survey import FINE_UP_TO, Survey, look_around, surveys
 from .valley_tree import FEWEST_POINTS
 
 # Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
@@ -41,6 +42,9 @@ MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 MORE_FOR_GROUPS = 0.2
 # Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
 MORE_FOR_RINGS = 0.7
+# Where the first looks speak this clearly, for several parts by strength and margin or for one by strength, finer ones
+# are not waited for.
+CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
 CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.17, 0.48, 1.38), (-1.4, 0.78, 0.81)
@@ -122,7 +126,41 @@ def choose(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
-    return decide(look_around(gram, callback, budget), n_parts=n_parts, allow_single=allow_single)
+    return look_and_decide(gram, n_parts=n_parts, allow_single=allow_single, callback=callback, budget=budget)[1]
+
+
+def look_and_decide(
+    gram: Gram,
+    *,
+    n_parts: int | None = None,
+    allow_single: bool = True,
+    callback: Callback | None = None,
+    budget: Budget | None = None,
+) -> tuple[Survey, Choice]:
+    """As many looks as it takes, and the choice; parameters as in `choose`.
+
+    With the number of parts given, all looks are made: the clearest division into so many may show in any of them.
+    """
+    if n_parts is None:
+        return decide_when_clear(surveys(gram, callback, budget), allow_single=allow_single)
+    survey = look_around(gram, callback, budget)
+    return survey, decide(survey, n_parts=n_parts)
+
+
+def decide_when_clear(stages: Iterable[Survey], *, allow_single: bool = True) -> tuple[Survey, Choice]:
+    """The first of some surveys, each with more looks than the one before, that speaks clearly, or else the last."""
+    for survey in stages:
+        choice = decide(survey, allow_single=allow_single)
+        if _is_clear(choice, allow_single=allow_single):
+            break
+    return survey, choice
+
+
+def _is_clear(choice: Choice, *, allow_single: bool) -> bool:
+    """Whether finer looks would hardly say anything else."""
+    if choice.strength > CLEAR_STRENGTH:
+        return choice.margin > CLEAR_MARGIN
+    return allow_single and choice.strength < -CLEAR_STRENGTH
 
 
 def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = True) -> Choice:

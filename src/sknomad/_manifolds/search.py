@@ -15,9 +15,9 @@ from .._numerics.arrays import Array
 from .._program.gram import Gram
 from .._solving.budget import Budget
 from .._solving.loop import Callback
-from .choice import Choice, decide
+from .choice import Choice, look_and_decide
 from .look import Landscape, Look
-from .survey import Survey, look_around
+from .survey import Survey
 from .valley_tree import smallest_part, valley_tree
 
 # Prominences at which parts are counted: how far, in the log of density, a peak must stand above the valley around it.
@@ -68,8 +68,7 @@ def search_parts(
     """
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
-    survey = look_around(gram, callback, budget)
-    choice = decide(survey, n_parts=n_parts, allow_single=allow_single)
+    survey, choice = look_and_decide(gram, n_parts=n_parts, allow_single=allow_single, callback=callback, budget=budget)
     known = {field.name: getattr(choice, field.name) for field in fields(choice)}
     return RecordedChoice(**known, search=_record(survey, choice))
 

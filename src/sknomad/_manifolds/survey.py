@@ -1,13 +1,15 @@
 """Looks at some data: rough solutions at several ``K``, all that the choice of parts is made from.
 
-Looks do not depend on each other, and the decompositions in their steps gain little from many threads. So where nobody
-listens and there is no limit of time, they are made side by side, with one thread each, and do not depend on how many
-threads there are.
+Those at the smallest patches take two thirds of the time. They come last, so that whoever finds the others clear need
+not wait for them. Looks do not depend on each other, and the decompositions in their steps gain little from many
+threads. So where nobody listens and there is no limit of time, they are made side by side, with one thread each, and do
+not depend on how many threads there are.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
@@ -28,6 +30,8 @@ from .look import Look, make_look
 # Points per patch, n/K, of the looks; where there are few points large patches tell nothing. With only four looks,
 # close ties between divisions fall by chance.
 POINTS_PER_PATCH, LARGEST_FINE_PATCH, FINE_UP_TO = (4, 5, 7, 10, 15, 21, 30), 15, 200
+# The smallest patch of the first looks, where there are not few points.
+SMALLEST_FIRST_PATCH = 7
 # Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
 # because the exact solution has no entries across a gap while an approximate one still has small ones.
 # Larger K need more: twice K, and never fewer than the first number.
@@ -47,13 +51,41 @@ class Survey:
 
 def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:
     """Rough solutions at several ``K``, until time is up or the callback asks to stop."""
+    *_, survey = surveys(gram, callback, budget)
+    return survey
+
+
+def surveys(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Iterator[Survey]:
+    """Yield a survey of the first looks, and one of all of them; no second one where that has to end.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> points = np.random.default_rng(0).standard_normal((210, 2))
+    >>> [len(survey.looks) for survey in surveys(Gram.from_data(points))]
+    [5, 7]
+    """
     coarse = coarsen(gram)
-    problems = [KMeansSDP(coarse.gram, K) for K in looked_at(coarse.gram.n)]
-    if callback is None and (budget is None or math.isinf(budget.seconds)):
-        looks = _looks_side_by_side(problems, coarse.masses)
-    else:
-        looks = _looks_in_turn(problems, coarse.masses, callback, budget or Budget())
-    return Survey(counted_points(gram), coarse.of_point, looks)
+    is_in_turn = callback is not None or (budget is not None and math.isfinite(budget.seconds))
+    looks: list[Look] = []
+    for values in _in_stages(looked_at(coarse.gram.n), coarse.gram.n):
+        problems = [KMeansSDP(coarse.gram, K) for K in values]
+        if is_in_turn:
+            further = _looks_in_turn(problems, coarse.masses, callback, budget or Budget())
+        else:
+            further = _looks_side_by_side(problems, coarse.masses)
+        looks = looks + further
+        yield Survey(counted_points(gram), coarse.of_point, looks)
+        if len(further) < len(problems) or (budget is not None and budget.is_spent):
+            return
+
+
+def _in_stages(values: list[float], n: int) -> list[list[float]]:
+    """The ``K`` of the first looks, and those of the others, if there are any."""
+    if n <= FINE_UP_TO:
+        return [values]
+    first = [K for K in values if n / K > SMALLEST_FIRST_PATCH - 0.5]
+    return [first, values[len(first) :]]
 
 
 def looked_at(n: int) -> list[float]:
