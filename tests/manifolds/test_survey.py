@@ -1,5 +1,6 @@
 """Looks at data, one after another or side by side."""
 
+import math
 import time
 
 import numpy as np
@@ -76,3 +77,15 @@ def test_a_callback_ends_the_search(gram):
     found = look_around(gram, callback=lambda progress: heard.append(progress.iteration) or len(heard) == 60)
     assert len(heard) == 60
     assert len(found.looks) == 2
+
+
+def test_who_stops_the_last_of_the_first_looks_sees_no_further_one():
+    gram, heard = Gram.from_data(np.random.default_rng(0).normal(size=(210, 2))), []
+    steps_of_the_first = sum(max(50, math.ceil(2 * K)) for K in survey.looked_at(210)[:5])
+
+    def stop_in_time(progress):
+        heard.append(progress.K)
+        return len(heard) == steps_of_the_first
+
+    assert [len(found.looks) for found in survey.surveys(gram, callback=stop_in_time)] == [5]
+    assert len(heard) == steps_of_the_first

@@ -1,8 +1,8 @@
 """How many parts, and which: the division that several rough solutions agree on, without labels.
 
-Looks at seven ``K`` suggest divisions, `divisions` scores them. Whether there are several parts at all is a question of
-its own: single pieces too show a best division, so that one is believed only from a strength on that few single pieces
-reach. See ``docs/automatic_choice.md`` for how the constants were chosen, and on which data.
+Looks at up to seven ``K`` suggest divisions, `divisions` scores them. Whether there are several parts at all is a
+question of its own: single pieces too show a best division, so that one is believed only from a strength on that few
+single pieces reach. See ``docs/automatic_choice.md`` for how the constants were chosen, and on which data.
 """
 
 from __future__ import annotations

@@ -69,14 +69,14 @@ def surveys(gram: Gram, callback: Callback | None = None, budget: Budget | None 
     is_in_turn = callback is not None or (budget is not None and math.isfinite(budget.seconds))
     looks: list[Look] = []
     for values in _in_stages(looked_at(coarse.gram.n), coarse.gram.n):
-        problems = [KMeansSDP(coarse.gram, K) for K in values]
+        problems, is_over = [KMeansSDP(coarse.gram, K) for K in values], False
         if is_in_turn:
-            further = _looks_in_turn(problems, coarse.masses, callback, budget or Budget())
+            further, is_over = _looks_in_turn(problems, coarse.masses, callback, budget or Budget())
         else:
             further = _looks_side_by_side(problems, coarse.masses)
         looks = looks + further
         yield Survey(counted_points(gram), coarse.of_point, looks)
-        if len(further) < len(problems) or (budget is not None and budget.is_spent):
+        if is_over:
             return
 
 
@@ -94,16 +94,19 @@ def looked_at(n: int) -> list[float]:
     return sorted(n / size for size in sizes if n / size >= 2) or [min(2.0, float(n))]
 
 
-def _looks_in_turn(problems: list[KMeansSDP], masses: Array, callback: Callback | None, budget: Budget) -> list[Look]:
-    """One look after another, at least one."""
-    looks = []
+def _looks_in_turn(
+    problems: list[KMeansSDP], masses: Array, callback: Callback | None, budget: Budget
+) -> tuple[list[Look], bool]:
+    """One look after another, at least one, and whether the last one has to be the last of all."""
+    looks, is_over = [], False
     for problem in problems:
         with suitable_threads(problem.n):
-            Q, is_last = _rough_solution(problem, callback, budget)
+            Q, was_stopped = _rough_solution(problem, callback, budget)
             looks.append(make_look(problem.K, Q, masses))
-        if is_last or budget.is_spent:
+        is_over = was_stopped or budget.is_spent
+        if is_over:
             break
-    return looks
+    return looks, is_over
 
 
 def _looks_side_by_side(problems: list[KMeansSDP], masses: Array) -> list[Look]:
