@@ -52,7 +52,7 @@ bench-long: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/tables.py
 
 bench-gpu: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/mnist.py zeros --device cuda --repeats 2 --out benchmarks/results/h200_zeros.json
+	$(BIN)/python benchmarks/mnist.py zeros fine --device cuda --repeats 3 --out benchmarks/results/h200_zeros.json
 	$(BIN)/python benchmarks/mnist.py all --device cuda --out benchmarks/results/h200_all.json
 	$(BIN)/python benchmarks/mnist.py growth --device cuda --out benchmarks/results/h200_growth.json
 	$(BIN)/python benchmarks/profile.py zeros all --device cuda --out benchmarks/results/h200_profile.json

@@ -13,6 +13,7 @@ import sys
 from pathlib import Path
 
 from coordinates import table_rows as coordinates_table
+from default_times import table_rows as default_times_table
 from images import table_rows as images_table
 from landmarks import table as landmarks_table
 from online import table as online_table
@@ -167,6 +168,7 @@ TABLES = {
     "timing-roll": lambda: timing_table(rows_of("cpu_timing_roll")),
     "options": lambda: markdown(*options_table(rows_of("cpu_options"))),
     "headline": headline,
+    "default-times": lambda: markdown(*default_times_table(rows_of("default_times"))),
     "coordinates": lambda: markdown(*coordinates_table(rows_of("coordinates_reporting"))),
     "images": lambda: markdown(*images_table(rows_of("images"))),
     "rings": lambda: markdown(*rings_table(rows_of("rings_reporting"))),
