@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sknomad import Gram, KMeansSDP, solve
+from sknomad._numerics.arrays import to_numpy
 from sknomad._numerics.fixed_vector import Ones, Weighted
 from sknomad._numerics.projections import project_simplex, project_spectraplex
 from sknomad._numerics.sizes import UpTo
@@ -76,6 +77,17 @@ def test_where_the_rank_outgrows_what_is_known_there_is_a_full_decomposition(rng
     A = low_rank_and_noise(rng, rank=40)
     U, weights = project_spectraplex(A, TOTAL, fixed)
     np.testing.assert_allclose(projection(spectrum_of(A, TOTAL, fixed, near)), (U * weights) @ U.T, atol=1e-9)
+
+
+@pytest.mark.usefixtures("follows")
+def test_every_array_library_follows_alike(rng, xp):
+    A, fixed = low_rank_and_noise(rng), Ones(N)
+    B = A + symmetric(rng, 1e-5)
+    near = spectrum_of(xp.asarray(A), TOTAL, fixed)
+    followed = spectrum_of(xp.asarray(B), TOTAL, fixed, near)
+    expected = spectrum_of(B, TOTAL, fixed, spectrum_of(A, TOTAL, fixed))
+    np.testing.assert_allclose(to_numpy(followed.values), expected.values, atol=1e-8)
+    assert np.isclose(followed.rest, expected.rest, atol=1e-10)
 
 
 def test_few_points_are_decomposed_in_full(rng, fixed):

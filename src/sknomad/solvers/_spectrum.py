@@ -51,9 +51,11 @@ def spectrum_of(A: Array, total: float, fixed: FixedVector, near: Spectrum | Non
     if A.shape[0] <= FULL_FOR_A_PLACE.on(A):
         values, Z = eigh(restrict(A, fixed))
         return Spectrum(values, lift(Z, fixed), 0.0)
-    pays = near is not None and near.values.shape[0] <= LARGEST_SHARE * A.shape[0]
-    found = _followed(A, total, fixed, near) if near is not None and pays else None
-    return _decomposed(A, total, fixed) if found is None else found
+    if near is not None and near.values.shape[0] <= LARGEST_SHARE * A.shape[0]:
+        followed = _followed(A, total, fixed, near)
+        if followed is not None:
+            return followed
+    return _decomposed(A, total, fixed)
 
 
 def _decomposed(A: Array, total: float, fixed: FixedVector) -> Spectrum:
@@ -92,12 +94,9 @@ def _filtered(A: Array, V: Array, values: Array, lowest: float, fixed: FixedVect
     centre, half = (lowest + high) / 2, (high - lowest) / 2
     most = centre + half * math.cosh(math.acosh(LARGEST_GAIN[itemsize(V)]) / DEGREE)
     count = int(xp.sum(xp.astype(values <= most, xp.int64)))
-    low_degree = safe_degree(DEGREE, lowest, high, top, V)
-    large = V[:, count:]
+    large, degree = V[:, count:], safe_degree(DEGREE, lowest, high, top, V)
     others = chebyshev_filter(_Without(A, large), V[:, :count], lowest, high, DEGREE, fixed)
-    if count == values.shape[0]:
-        return others
-    return xp.concat([others, chebyshev_filter(A, large, lowest, high, low_degree, fixed)], axis=1)
+    return xp.concat([others, chebyshev_filter(A, large, lowest, high, degree, fixed)], axis=1)
 
 
 class _Without:
@@ -112,9 +111,9 @@ class _Without:
 
 
 def _rank(values: Array, total: float) -> int:
-    """Eigenvalues that the projection keeps."""
+    """Eigenvalues that the projection keeps: at least one, whatever rounding makes of a tiny total."""
     xp = namespace(values)
-    return int(xp.sum(xp.astype(values > simplex_threshold(values, total), xp.int64)))
+    return max(int(xp.sum(xp.astype(values > simplex_threshold(values, total), xp.int64))), 1)
 
 
 def _wanted(rank: int) -> int:
