@@ -1,7 +1,7 @@
 """Looks at some data: rough solutions at several ``K``, all that the choice of parts is made from.
 
-Those at the smallest patches take two thirds of the time. They come last, so that whoever finds the others clear need
-not wait for them. Looks do not depend on each other, and the decompositions in their steps gain little from many
+Those at the smallest patches take more than half of the time. They come last, so that whoever finds the others clear
+need not wait for them. Looks do not depend on each other, and the decompositions in their steps gain little from many
 threads. So where nobody listens and there is no limit of time, they are made side by side, with one thread each, and do
 not depend on how many threads there are.
 """
@@ -84,8 +84,8 @@ def _in_stages(values: list[float], n: int) -> list[list[float]]:
     """The ``K`` of the first looks, and those of the others, if there are any."""
     if n <= FINE_UP_TO:
         return [values]
-    first = [K for K in values if n / K > SMALLEST_FIRST_PATCH - 0.5]
-    return [first, values[len(first) :]]
+    count = sum(size >= SMALLEST_FIRST_PATCH for size in POINTS_PER_PATCH)
+    return [values[:count], values[count:]]
 
 
 def looked_at(n: int) -> list[float]:

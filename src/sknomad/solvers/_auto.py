@@ -15,6 +15,7 @@ from .._numerics.validation import check_integer
 from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._admm_state import with_guessed_multiplier
+from ._excursions import WIDE_GAP
 from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
@@ -36,10 +37,10 @@ FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 # Iterates that may halve the gain of soft assignments; slower progress is left to ADMM, except on a GPU.
 HALVING = 4
-# On the way to gaps from here on plain steps, whose filter may be rough, soon have the bound: excursions and anchors
-# wait for so many of them (1000 points, gap 1e-4, two rolls with K = 32: 12 s, with an excursion after 120 steps 45
-# and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for several times as many.
-WIDE_GAP, STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, TIMES_ON_A_GPU = 3e-5, 300, 1500, 5
+# On the way to gaps from `WIDE_GAP` on plain steps, whose filter may be rough, soon have the bound: excursions and
+# anchors wait for so many of them (1000 points, gap 1e-4, two rolls with K = 32: 12 s, with an excursion after 120
+# steps 45 and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for several times as many.
+STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, TIMES_ON_A_GPU = 300, 1500, 5
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
@@ -60,7 +61,8 @@ class Auto:
     soft : SoftAssignment
         Settings of the first phase, which finds a feasible point of nearly optimal value.
     admm : ADMM
-        Settings of the second, which closes the gap from above, and at last from below.
+        Settings of the second, which closes the gap from above, and at last from below. On a GPU, from 2,000 points
+        on, excursions begin after five times as many steps as they say.
     points_below : int, default=100
         Number of points up to which the first phase is 30 sweeps from a cell at every point; 400 where the settings are
         made for gaps below 1e-4.
