@@ -67,8 +67,8 @@ def test_passes_hand_the_same_to_the_kernels(is_weighted, rng, monkeypatch):
 
     def results():
         first, second = T.copy(), T.copy()
-        passes.advance(first, U, weights, 1.7, fixed)
-        residuals = passes.advance_and_measure(second, U, weights, 1.7, fixed)
+        passes.advance(first, SpectralPoint(U, weights, fixed), 1.7)
+        residuals = passes.advance_and_measure(second, SpectralPoint(U, weights, fixed), 1.7)
         products = [passes.StepMatrix(T, gram, 2.0) @ V, NegativePart(T, 3.0).times(V, [slice(0, 9), slice(9, n)])]
         return [first, second, np.array([residuals.primal, residuals.dual]), *products]
 
@@ -97,7 +97,7 @@ def test_kernels_do_what_plain_passes_do(n, columns):
     for fixed in fixed_vectors(n, rng):
         fixed = fixed.like(T)
         moved = T.clone()
-        wanted = passes.advance_and_measure(moved, U, weights, 1.8, fixed)
+        wanted = passes.advance_and_measure(moved, SpectralPoint(U, weights, fixed), 1.8)
         found = T.clone() if columns == n else torch.empty((n, columns), device="cuda")[:, :n]
         found[:, :] = T
         sums = fused.advance_and_sum(found, U, weights, 1.8, fixed)

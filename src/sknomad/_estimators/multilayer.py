@@ -14,6 +14,7 @@ from .._manifolds.frames import COORDINATES
 from .._manifolds.linkage import LinkageTree, cut_deepest, linkage_tree
 from .._manifolds.search import RecordedChoice, search_parts
 from .._numerics.arrays import Array, Data
+from .._numerics.threads import suitable_threads
 from .._numerics.validation import check_choice, check_integer
 from .._program.gram import Gram
 from .._program.inputs import METRICS, make_gram, read_table
@@ -191,9 +192,10 @@ class MultiLayerNOMAD(Saveable, ClassNamePrefixFeaturesOutMixin, FittedLayers, C
             schedule = halving_schedule(choice.K, choice.n_parts)
         else:
             schedule = check_schedule(self.schedule, gram.n)
-        solutions, trees = self._solve_layers(gram, schedule, budget)
-        labels = self._clusters(choice, trees, count)
-        self._read_first_layer(solutions[0], trees[0], labels, outliers_from)
+        with suitable_threads(gram.n):
+            solutions, trees = self._solve_layers(gram, schedule, budget)
+            labels = self._clusters(choice, trees, count)
+            self._read_first_layer(solutions[0], trees[0], labels, outliers_from)
         self.layers_ = [make_layer(solution, tree) for solution, tree in zip(solutions, trees, strict=True)]
         self.schedule_ = [layer.K for layer in self.layers_]
         self.confidence_ = float("nan") if choice is None else choice.confidence

@@ -16,7 +16,7 @@ from .._manifolds.path import begins_best_anew
 from .._manifolds.search import RecordedChoice, search_parts
 from .._numerics.arrays import CAN_DISPATCH, Array, Data, Table, given_template, like_given
 from .._numerics.dask_blocks import is_dask
-from .._numerics.threads import limited_threads
+from .._numerics.threads import limited_threads, suitable_threads
 from .._numerics.validation import Seed, check_K
 from .._program.duplicates import Groups, read_groups
 from .._program.inputs import make_merged_gram, read_table
@@ -251,7 +251,8 @@ class NOMAD(
                 options, problem, self.consensus,
                 budget=budget, start=self._start(problem, options.solver), callback=hear, checkpoint=self.checkpoint,
             )  # fmt: skip
-            self._read(found, groups, K, choice, table, given_template(X))
+            with suitable_threads(gram.n):
+                self._read(found, groups, K, choice, table, given_template(X))
             task.end()
         raise_if_interrupted(found.status)
         return self

@@ -14,7 +14,6 @@ from .._manifolds.new_points import Extension
 from .._manifolds.order import find_order
 from .._manifolds.outliers import outlier_scores
 from .._numerics.arrays import Array, Table
-from .._numerics.threads import suitable_threads
 from .._points.components import find_manifolds, name_manifolds
 from .._points.unweighted import PlainPoint
 from .._program.duplicates import Groups
@@ -79,9 +78,8 @@ def read_solution(
     # The mixing that makes Q feasible touches every entry, so components are read off the point before it.
     base = solution.point.unmixed if groups is None else PlainPoint(solution.point.unmixed, groups.roots)
     gram = solution.problem.gram
-    with suitable_threads(gram.n):
-        parts = find_manifolds(base, asked.threshold) if chosen is None else chosen
-        frames = make_frames(base, solution, parts, asked)
+    parts = find_manifolds(base, asked.threshold) if chosen is None else chosen
+    frames = make_frames(base, solution, parts, asked)
     coordinates = frames.coordinates
     least = asked.min_component_size
     smallest = _fewest_points(parts, weights) if isinstance(least, str) else least

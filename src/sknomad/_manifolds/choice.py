@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from .._numerics.arrays import Array
+from .._numerics.threads import suitable_threads
 from .._points.components import in_order
 from .._program.gram import Gram
 from .._solving.budget import Budget
@@ -165,6 +166,11 @@ def _is_clear(choice: Choice, *, allow_single: bool) -> bool:
 
 def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = True) -> Choice:
     """The choice that the looks speak for; parameters as in `choose`."""
+    with suitable_threads(survey.looks[0].n):
+        return _decide(survey, n_parts, allow_single=allow_single)
+
+
+def _decide(survey: Survey, n_parts: int | None, *, allow_single: bool) -> Choice:
     looks, margin = survey.looks, math.nan
     if n_parts is None:
         labels, strength, margin = _best_division(looks, allow_single=allow_single)

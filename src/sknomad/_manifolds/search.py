@@ -12,6 +12,7 @@ from sklearn.metrics import adjusted_rand_score
 
 from .._files.records import saved
 from .._numerics.arrays import Array
+from .._numerics.threads import suitable_threads
 from .._program.gram import Gram
 from .._solving.budget import Budget
 from .._solving.loop import Callback
@@ -70,7 +71,8 @@ def search_parts(
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
     survey, choice = look_and_decide(gram, n_parts=n_parts, allow_single=allow_single, callback=callback, budget=budget)
     known = {field.name: getattr(choice, field.name) for field in fields(choice)}
-    return RecordedChoice(**known, search=_record(survey, choice))
+    with suitable_threads(survey.looks[0].n):
+        return RecordedChoice(**known, search=_record(survey, choice))
 
 
 def _record(survey: Survey, choice: Choice) -> Search:

@@ -16,6 +16,7 @@ from .._numerics.projections import project_spectraplex
 from .._numerics.sizes import EXCURSIONS, FULL_FOR_A_RESTART, FULL_FOR_A_STEP
 from .._numerics.validation import check_integer, check_real
 from .._points.forms import SoftPoint, SpectralPoint
+from .._points.point import Point
 from .._program.problem import KMeansSDP
 from ._admm_state import (
     FORM_BELOW,
@@ -32,7 +33,7 @@ from ._admm_state import (
 )
 from ._excursions import excursion, excursion_due, excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
-from ._warm_eigenspace import LeadingProjector
+from ._thin_end import ThinEndProjector
 
 # n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
 ARRAYS_OF_THE_JUDGE, ARRAYS = 7.6, 6.4
@@ -149,8 +150,8 @@ class _Course:
         self.settings, self.problem = settings, problem
         self.template = choose_device(settings.device, problem.n)
         self.gram = GramOperator(problem.gram, self.template)
-        self.leading = self._leading_projector()
-        self.project = self._projector(self.leading)
+        self.leading = ThinEndProjector(problem.K - 1, FULL_FOR_A_RESTART.on(self.template), self.gram.fixed)
+        self.project = self._projector()
         self.anchor: Anchor | None
         self.rank = problem.n  # of the last point
         if start is not None and isinstance(start.state, ADMMState):
@@ -164,7 +165,7 @@ class _Course:
         self.rho, self.count, self.residuals = state.rho, state.step, state.residuals
         self.anchor = None if state.anchor is None else state.anchor.moved_to(self.template)
         self.trusted = state.trusted if self.settings.trusted_shortfall > 0 else -math.inf
-        self.leading.restore(state.block, self.template)
+        self.leading.carry_on(state.block, self.template)
 
     def _begin(self, start: Iterate | None) -> None:
         """Begin at ``T = Q - N/rho`` of any other iterate, or at ``T = J``."""
@@ -209,23 +210,22 @@ class _Course:
         self.count += 1
         # Anchored steps are for the last digits, which a rough filter would blur.
         self.leading.is_rough = self.anchor is None
-        U, weights = self.project(StepMatrix(self.T, self.gram, self.rho))
-        self.rank = weights.shape[0]
+        point, self.rank = self.project(StepMatrix(self.T, self.gram, self.rho))
         if self.anchor is not None:
-            self._anchored_step(self.anchor, U, weights)
+            self._anchored_step(self.anchor, point)
         else:
-            self._plain_step(U, weights)
+            self._plain_step(point)
         residuals = {"primal_residual": self.residuals.primal, "dual_residual": self.residuals.dual}
         return Iterate(
-            SpectralPoint(U, weights, self.gram.fixed),
+            point,
             N=NegativePart(self.T, self.rho),
             residuals={**residuals, "penalty": self.rho},
             state=self.state(),
         )
 
-    def _anchored_step(self, anchor: Anchor, U: Array, weights: Array) -> None:
+    def _anchored_step(self, anchor: Anchor, point: Point) -> None:
         """A reflected step averaged with the anchor; where that is spent, a new anchor and perhaps a new penalty."""
-        self.residuals = advance_and_measure(self.T, U, weights, REFLECTION, self.gram.fixed)
+        self.residuals = advance_and_measure(self.T, point, REFLECTION)
         anchor = anchor.average(self.T, row_blocks(self.problem.n))
         if anchor.is_spent(self.residuals.primal, self.count):
             self.rho *= _rebalance(self.T, self.residuals, ANCHORED_BIAS)
@@ -233,15 +233,15 @@ class _Course:
         else:
             self.anchor = anchor.after(self.residuals.primal)
 
-    def _plain_step(self, U: Array, weights: Array) -> None:
+    def _plain_step(self, point: Point) -> None:
         """An over-relaxed step; residuals are measured now and then, as they cost about as much again."""
         if self.count % self.settings.balance_every != 0 and self.count != 1:
-            advance(self.T, U, weights, self.settings.relaxation, self.gram.fixed)
+            advance(self.T, point, self.settings.relaxation)
             return
         if self.trusted > -math.inf and self.count >= SETTLED:
-            value = SpectralPoint(U, weights, self.gram.fixed).value(self.problem.gram)
+            value = point.value(self.problem.gram)
             self.trusted = self.trusted if value <= self.trusted and self.count < LONGEST_TRUST else -math.inf
-        self.residuals = advance_and_measure(self.T, U, weights, self.settings.relaxation, self.gram.fixed)
+        self.residuals = advance_and_measure(self.T, point, self.settings.relaxation)
 
     def may_leave(self) -> bool:
         """Whether an excursion from here pays and fits into memory."""
@@ -253,18 +253,23 @@ class _Course:
 
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""
-        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trusted, self.leading.state(), self.anchor)
+        return ADMMState(
+            self.T, self.rho, self.count, self.residuals, self.trusted, self.leading.carried(), self.anchor
+        )
 
-    def _leading_projector(self) -> LeadingProjector:
-        limit = FULL_FOR_A_RESTART.on(self.template)
-        return LeadingProjector(self.problem.K - 1, limit, self.gram.fixed)
-
-    def _projector(self, leading: LeadingProjector) -> Callable[[StepMatrix], tuple[Array, Array]]:
+    def _projector(self) -> Callable[[StepMatrix], tuple[Point, int]]:
+        """What maps the matrix of a step to its point, and the rank of that less one."""
         if self.problem.n <= self.settings.exact_below:
-            return lambda A: project_spectraplex(A.formed(), self.problem.K - 1, A.gram.fixed)
+            return self._decomposed
         if self.problem.n <= FORM_BELOW:
-            return lambda A: leading.project(A.formed())
-        return leading.project
+            return lambda A: self.leading.nearest(A.formed())
+        return lambda A: self._factored(*self.leading.project(A))
+
+    def _decomposed(self, A: StepMatrix) -> tuple[Point, int]:
+        return self._factored(*project_spectraplex(A.formed(), self.problem.K - 1, self.gram.fixed))
+
+    def _factored(self, U: Array, weights: Array) -> tuple[Point, int]:
+        return SpectralPoint(U, weights, self.gram.fixed), int(weights.shape[0])
 
 
 def _rebalance(T: Array, residuals: Residuals, bias: float = 1.0) -> float:

@@ -14,13 +14,14 @@ from .._files.records import saved
 from .._numerics import fused
 from .._numerics.arrays import Array, device, double, is_on_gpu, like, namespace, row_slices
 from .._numerics.fixed_vector import FixedVector
-from .._points.forms import SoftPoint
+from .._points.forms import SoftPoint, SpectralPoint
 from .._points.point import Point
 from .._program.data_rows import rows_of
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from ._halpern import Anchor
 from ._soft_updates import SoftState, row_scores
+from ._trailing_block import TrailingBlock
 from ._warm_eigenspace import WarmBlock
 
 # Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
@@ -48,7 +49,7 @@ class ADMMState:
     step: int  # steps taken
     residuals: Residuals  # as last measured
     trusted: float  # value up to which the point of the start is good enough; -inf where it is not relied on
-    block: WarmBlock | None  # what is known of the leading eigenvectors
+    block: WarmBlock | TrailingBlock | None  # what is known of the eigenvectors at one end of the spectrum
     anchor: Anchor | None  # of anchored steps
 
 
@@ -108,24 +109,24 @@ class StepMatrix:
         return A
 
 
-def advance(T: Array, U: Array, weights: Array, relaxation: float, fixed: FixedVector) -> None:
-    """``T <- T + relaxation (Q - R)`` in place, for ``Q = J + U diag(weights) U'``, ``J = u u'``."""
-    if fused.can_fuse(T):
-        fused.advance_and_sum(T, U, weights, relaxation, fixed)
+def advance(T: Array, point: Point, relaxation: float) -> None:
+    """``T <- T + relaxation (Q - R)`` in place, for the ``Q`` of `point`."""
+    if isinstance(point, SpectralPoint) and fused.can_fuse(T):
+        fused.advance_and_sum(T, point.U, point.l, relaxation, point.fixed)
         return
     for block in row_blocks(T.shape[0]):
-        T[block, :] += relaxation * _step(T, U, weights, block, fixed)
+        T[block, :] += relaxation * _step(T, point, block)
 
 
-def advance_and_measure(T: Array, U: Array, weights: Array, relaxation: float, fixed: FixedVector) -> Residuals:
+def advance_and_measure(T: Array, point: Point, relaxation: float) -> Residuals:
     """As `advance`, with the residuals, which cost about as much again."""
-    if fused.can_fuse(T):
-        return _residuals(*map(float, fused.advance_and_sum(T, U, weights, relaxation, fixed)))
+    if isinstance(point, SpectralPoint) and fused.can_fuse(T):
+        return _residuals(*map(float, fused.advance_and_sum(T, point.U, point.l, relaxation, point.fixed)))
     xp = namespace(T)
     gap = change = positive = negative = 0.0
     for block in row_blocks(T.shape[0]):
         before = xp.clip(T[block, :], min=0.0)
-        step = _step(T, U, weights, block, fixed)
+        step = _step(T, point, block)
         T[block, :] += relaxation * step
         after = xp.clip(T[block, :], min=0.0)
         gap += _square(step)
@@ -141,10 +142,9 @@ def _residuals(gap: float, change: float, positive: float, negative: float) -> R
     return Residuals(math.sqrt(gap / max(positive, tiny)), math.sqrt(change / max(negative, tiny)))
 
 
-def _step(T: Array, U: Array, weights: Array, block: slice, fixed: FixedVector) -> Array:
+def _step(T: Array, point: Point, block: slice) -> Array:
     """Rows of ``Q - R``."""
-    xp = namespace(T)
-    return (U[block, :] * weights) @ U.T - (xp.clip(T[block, :], min=0.0) - fixed.rows(block))
+    return point.rows(block.start, block.stop) - namespace(T).clip(T[block, :], min=0.0)
 
 
 def rescale_multiplier(T: Array, factor: float) -> None:

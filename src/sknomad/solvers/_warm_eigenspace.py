@@ -134,18 +134,22 @@ class LeadingProjector:
         return bool(A.shape[0] <= self.exact_limit)
 
     def _exact(self, A: Array | Formable) -> tuple[Array, Array]:
-        """Full decomposition; keeps its leading part as a warm block if the rank is low enough for one to pay."""
+        """The projection by a full decomposition."""
         A = A.formed() if isinstance(A, Formable) else A
         xp = namespace(A)
         values, Z = eigh(restrict(A, self.fixed))
         weights = project_simplex(values, self.total)
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
+        self._keep(values, Z, rank)
+        return lift(Z[:, -rank:], self.fixed), weights[-rank:]
+
+    def _keep(self, values: Array, Z: Array, rank: int) -> None:
+        """Keep of a full decomposition, whose projection has this rank, what following the next matrix needs."""
         size = _block_size(rank)
         self._warm = None
-        if self.pays(rank, A):
+        if self.pays(rank, Z):
             self._warm, self._ritz = lift(Z[:, -size:], self.fixed), values[-size:]
             self._lowest, self._age = float(values[0]), 0
-        return lift(Z[:, -rank:], self.fixed), weights[-rank:]
 
     def _filter(self, A: Array | Formable) -> None:
         if self._age >= LOWEST_LIFETIME:
