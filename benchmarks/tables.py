@@ -36,6 +36,7 @@ PAGES = [
             "paper_solvers",
             "certified_kmeans",
             "automatic_choice",
+            "automatic_choice_notes",
             "consensus",
             "order",
             "pictures",
