@@ -33,6 +33,7 @@ PAGES = [
         ROOT / "docs" / f"{name}.md"
         for name in (
             "performance",
+            "performance_notes",
             "paper_solvers",
             "certified_kmeans",
             "automatic_choice",
