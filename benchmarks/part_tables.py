@@ -145,6 +145,19 @@ def side_by_side(rows_of, n):
     return summary(columns)
 
 
+def new_draws(rows_of, n):
+    """What `side_by_side` shows, of draws for reporting alone."""
+    rows = chosen(reported(rows_of("parts_reporting")), n=n)
+    kinds = {"sets": "sets", "families": "families", "families never seen": "unseen"}
+    return summary({title: chosen(rows, kind=kind) for title, kind in kinds.items()})
+
+
+def sizes(rows_of):
+    """Draws of the sets for reporting, by number of points."""
+    rows = chosen(reported(rows_of("parts_reporting")), kind="sets")
+    return summary({f"{n} points": chosen(rows, n=n) for n in sorted({row["n"] for row in rows})})
+
+
 def headline(rows_of):
     """One table for the README: reporting seeds, 300 points."""
     rows = chosen(reported(rows_of("parts_reporting")), n=300)
@@ -194,6 +207,8 @@ TABLES = {
     "few": lambda rows_of: side_by_side(rows_of, 100),
     "between": lambda rows_of: side_by_side(rows_of, 150),
     "middle": lambda rows_of: side_by_side(rows_of, 300),
+    "reporting": lambda rows_of: new_draws(rows_of, 300),
+    "sizes": sizes,
     "split": both_splits,
     "curve": both_curves,
     "confidence": reported_reliability,

@@ -33,9 +33,11 @@ PAGES = [
         ROOT / "docs" / f"{name}.md"
         for name in (
             "performance",
+            "performance_notes",
             "paper_solvers",
             "certified_kmeans",
             "automatic_choice",
+            "automatic_choice_notes",
             "consensus",
             "order",
             "pictures",

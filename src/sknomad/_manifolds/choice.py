@@ -2,7 +2,7 @@
 
 Looks at up to seven ``K`` suggest divisions, `divisions` scores them. Whether there are several parts at all is a
 question of its own: single pieces too show a best division, so that one is believed only from a strength on that few
-single pieces reach. See ``docs/automatic_choice.md`` for how the constants were chosen, and on which data.
+single pieces reach. ``docs/automatic_choice_notes.md`` says how the constants were chosen, and on which data.
 """
 
 from __future__ import annotations

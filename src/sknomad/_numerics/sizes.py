@@ -1,7 +1,8 @@
 """What is cheap at which number of points, on a CPU and on a GPU: one table for all who must choose.
 
 Every row names what is compared. ``benchmarks/sizes.py`` measures those with a case; what it found is in its results,
-in ``cpu_sizes.json`` and ``h200_sizes.json``. The others were seen in whole solves, as ``docs/performance.md`` tells.
+in ``cpu_sizes.json`` and ``h200_sizes.json``. The others were seen in whole solves, as
+``docs/performance_notes.md`` tells.
 """
 
 from __future__ import annotations
