@@ -10,8 +10,10 @@ import scipy.sparse as sp
 from oracles import ring_points
 from sknomad import Gram, KMeansSDP, certify, datasets, solve
 from sknomad._numerics.weighted_simplex import weighted_rows_by_newton
+from sknomad._program.data_rows import rows_of
 from sknomad.ring import best_completely_positive_value
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment
+from sknomad.solvers._soft_updates import row_scores, sweep
 
 
 def last_lower(problem, solver):
@@ -69,6 +71,42 @@ def test_trace_beyond_the_number_of_distinct_points_is_repaired():
     X = np.repeat(np.arange(4.0)[:, None], 5, axis=0)
     problem = KMeansSDP(Gram.from_data(X), 12)
     assert last_lower(problem, SoftAssignment()) == pytest.approx(problem.gram.trace, rel=1e-6)
+
+
+def lagrangian(rows, V, lam):
+    sums = rows.sums(V)
+    return float((((sums.products**2).sum(axis=0) - lam * sums.squares) / sums.sizes).sum())
+
+
+def uneven_problem(seed):
+    generator = np.random.default_rng(seed)
+    X = generator.standard_normal((60, 2)) * np.exp(generator.standard_normal((60, 1)))
+    return KMeansSDP(Gram.from_data(X), generator.uniform(2, 20))
+
+
+def sweeps_with_full_updates(problem, seed, count):
+    """Of each sweep the Lagrangian before and after it, and after the whole way of its update."""
+    rows = rows_of(problem.gram, np.empty(0))
+    state = SoftAssignment(random_state=seed)._first_assignments(problem, rows, np.empty(0), None)
+    for _ in range(count):
+        V = state.V[:, rows.sizes(state.V) > 1e-6]
+        sums, after = rows.sums(V), sweep(problem, rows, state, 1)
+        weights = sums.sizes / (2 * after.lam)
+        full, _ = weighted_rows_by_newton(row_scores(rows, sums, after.lam), weights, state.thresholds)
+        full = full[:, rows.sizes(full) > 1e-6]
+        yield [lagrangian(rows, one, after.lam) for one in (V, after.V, full)]
+        state = after
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 110])
+def test_no_sweep_lowers_the_lagrangian(seed):
+    for before, after, _ in sweeps_with_full_updates(uneven_problem(seed), seed, 30):
+        assert after >= before - 2e-6 * abs(before)
+
+
+def test_there_are_updates_that_lead_too_far():
+    falls = [full < before * (1 - 1e-5) for before, _, full in sweeps_with_full_updates(uneven_problem(110), 110, 10)]
+    assert any(falls)
 
 
 def test_rows_are_projected_exactly(rng):
