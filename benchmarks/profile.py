@@ -79,7 +79,7 @@ class Profile:
             n, width = arguments[0].shape
             self.add(2 * 4 * n * width**2, 0, arguments[0])
         elif label == "update":
-            U = arguments[1]
+            U = arguments[1].U
             self.add(2 * U.shape[0] ** 2 * U.shape[1], 2, U)
 
     def add(self, operations, passes, block):

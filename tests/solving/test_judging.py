@@ -13,7 +13,7 @@ from sknomad import Gram, Iterate, KMeansSDP, SoftPoint, SpectralPoint, Status, 
 from sknomad._certificate.iterate import NegativePart
 from sknomad._certificate.lower import make_feasible
 from sknomad._solving import judging
-from sknomad._solving.judging import LARGE_PROBLEM, REPAIR_GROWTH, REPAIR_GROWTH_FAR, ProgramJudge
+from sknomad._solving.judging import FORECAST_MARGIN, LARGE_PROBLEM, REPAIR_GROWTH, REPAIR_GROWTH_FAR, ProgramJudge
 from sknomad._solving.run_state import Run
 
 
@@ -65,6 +65,17 @@ def test_on_a_gpu_looks_come_when_the_gap_is_expected_to_close(monkeypatch):
     far = forecast_looks(lambda step: 1 / (2 + step), 400, monkeypatch)
     assert far[:4] == [10, 20, 40, 60]
     assert all(b - a <= max(20, 0.15 * a + 1) for a, b in itertools.pairwise(far))
+
+
+def test_after_a_proof_that_fell_short_the_next_look_comes_soon(monkeypatch):
+    # What is proven is a tenth worse than what was estimated: the gap is closed some two steps after the first proof.
+    monkeypatch.setattr(judging, "is_on_gpu", lambda state: True)
+    run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), 1e-3, "verified")
+    run.lower, run.iteration, judge = 1.0, 1000, ProgramJudge(last_look=900, last_gap=2e-3, first_multiplier=1)
+    judge.screen, run.upper = 1 / (1 - 0.9999e-3), 1 / (1 - 1.1e-3)
+    assert judge._forecast(run, 150, 150) == math.ceil(FORECAST_MARGIN * 100 * math.log(1.1) / math.log(2.0002))
+    run.upper = math.inf  # nothing proven yet
+    assert judge._forecast(run, 150, 150) == 150
 
 
 def test_run_cut_short_proves_what_it_has_seen(monkeypatch):

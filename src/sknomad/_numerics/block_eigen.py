@@ -90,7 +90,17 @@ def orthonormal(V: Array) -> Array:
 
     By Cholesky factors of its Gram matrix, twice: products only, many times faster than Householder reflections on a
     GPU. Filtered Ritz vectors are nearly orthogonal once scaled; where columns are not, reflections take over.
+
+    Columns keep the direction that they have beside all later ones. A filter brings the last, those of the largest
+    eigenvalues, into all others, so that ascending Ritz vectors stay near to what they were.
     """
+    xp = namespace(V)
+    V = xp.flip(V, axis=1)
+    return xp.flip(_orthonormal_in_order(V), axis=1)
+
+
+def _orthonormal_in_order(V: Array) -> Array:
+    """The same, columns keeping the direction that they have beside all earlier ones."""
     xp = namespace(V)
     norms = xp.sqrt(xp.sum(V * V, axis=0))
     scaled = V / xp.where(norms > 0, norms, 1.0)
@@ -120,7 +130,11 @@ def fresh_vectors(fixed: FixedVector, count: int, template: Array) -> Array:
 
 def rayleigh_ritz(A: Operator, V: Array, fixed: FixedVector) -> tuple[Array, Array, Array]:
     """Ritz vectors, ascending Ritz values and the image of the vectors, in the span of `V` (centred, orthonormal)."""
-    image = fixed.centre(A @ V)
+    return rotated_to_ritz(V, fixed.centre(A @ V))
+
+
+def rotated_to_ritz(V: Array, image: Array) -> tuple[Array, Array, Array]:
+    """The same for a block whose centred `image` is known."""
     H = V.T @ image
     values, rotation = eigh((H + H.T) / 2)
     return V @ rotation, values, image @ rotation

@@ -80,7 +80,9 @@ class DensePoint(Point):
 
 @dataclass(frozen=True)
 class SpectralPoint(Point):
-    """``Q = J + U diag(l) U'`` with orthonormal columns of ``U`` that sum to zero (with weights: ``U'u = 0``).
+    """``Q = J + U diag(l) U'`` with columns of ``U`` of length one that sum to zero (with weights: ``U'u = 0``).
+
+    They are the eigenvectors, up to how roughly a solver computes these; nothing is believed of them.
 
     Examples
     --------
@@ -89,8 +91,8 @@ class SpectralPoint(Point):
     [[1.0, 0.0], [0.0, 1.0]]
     """
 
-    U: Array  # (n, p) eigenvectors
-    l: Array  # (p,) eigenvalues  # noqa: E741
+    U: Array  # (n, p) eigenvectors, or columns close to them
+    l: Array  # (p,) their weights, eigenvalues where they are  # noqa: E741
     fixed: FixedVector = UNWEIGHTED  # u with Q u = u; also taken as an array
 
     def __post_init__(self) -> None:

@@ -124,13 +124,15 @@ class ProgramJudge:
         """Steps until the gap is closed, `most` at most, if it goes on to fall as since the last look; or as `planned`.
 
         On a GPU early looks, which cannot succeed, and steps after the last that was needed are what is left to save.
+        Where an estimate led to a proof that fell short of it, what is proven has to fall to the tolerance.
         """
         gap, gap_before, goal = self._screened_gap(run), self.last_gap, CAUTIOUS_SHARE * run.tol
         steps = run.iteration - self.last_look
         self.last_look, self.last_gap = run.iteration, gap if math.isfinite(gap) else math.inf
-        if not 0 < goal < gap < gap_before < math.inf:
+        from_gap, to_gap = (run.certificate.gap, run.tol) if gap <= _goal(run) else (gap, goal)
+        if not (0 < to_gap < from_gap < math.inf and 0 < gap < gap_before < math.inf):
             return planned
-        left = math.log(gap / goal) * steps / math.log(gap_before / gap)
+        left = math.log(from_gap / to_gap) * steps / math.log(gap_before / gap)
         return max(LEAST_INTERVAL, math.ceil(min(FORECAST_MARGIN * left, most)))
 
     def judge(self, run: Run, *, thorough: bool, is_last: bool = False) -> None:

@@ -31,7 +31,7 @@ from ._admm_state import (
     row_blocks,
     warm_state,
 )
-from ._excursions import excursion, excursion_due, excursion_memory, excursion_pays
+from ._excursions import SMALLEST_GAP, excursion, excursion_due, excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
 from ._thin_end import ThinEndProjector
 
@@ -42,6 +42,8 @@ RETURNED_AT_ONCE = 2**25
 LARGE_ARRAYS_OF_THE_JUDGE, LARGE_ARRAYS = 7.9, 2.6
 # Steps before the value of Q is near its limit, and those after which a bound sought alone makes little progress.
 SETTLED, LONGEST_TRUST = 50, 75
+# How rough the points of plain steps may be for a gap in view, and at most.
+ROUGHNESS_PER_GAP, LARGEST_ROUGHNESS = 3.0, 3e-3
 # Towards small gaps feasibility is what takes longest: the primal residual is kept this much below the dual one.
 ANCHORED_BIAS = 10.0
 
@@ -138,6 +140,11 @@ class ADMM:
             if number is not None and course.may_leave():
                 yield from excursion(problem, self.excursion_gap, number, iterate, course.state(), course.gram)
 
+    @property
+    def roughness(self) -> float:
+        """How far from the projection the point of a plain step may be, as a share of it."""
+        return min(ROUGHNESS_PER_GAP * max(self.excursion_gap, SMALLEST_GAP), LARGEST_ROUGHNESS)
+
     def balances_at(self, step: int) -> bool:
         """Whether residuals are balanced after so many steps."""
         return step > 0 and step % self.balance_every == 0 and step < self.balance_until
@@ -209,7 +216,7 @@ class _Course:
         """One step, plain or anchored."""
         self.count += 1
         # Anchored steps are for the last digits, which a rough filter would blur.
-        self.leading.is_rough = self.anchor is None
+        self.leading.roughness = self.settings.roughness if self.anchor is None else 0.0
         point, self.rank = self.project(StepMatrix(self.T, self.gram, self.rho))
         if self.anchor is not None:
             self._anchored_step(self.anchor, point)

@@ -20,10 +20,12 @@ from .._numerics.block_eigen import (
     lowest_eigenvalue_bound,
     orthonormal,
     rayleigh_ritz,
+    rotated_to_ritz,
     safe_degree,
     widened,
 )
 from .._numerics.fixed_vector import FixedVector
+from .._numerics.partial_ritz import PartialRitz, partial_ritz, partly_pays
 from .._numerics.projections import lift, project_simplex, restrict, simplex_threshold
 from .._numerics.rough import RoughMatrix, can_be_rough
 
@@ -41,6 +43,8 @@ MAX_PASSES = 3
 GROWTH = 1.5
 # The low end of the spectrum is looked up after this many matrices, and taken this share of the spread lower.
 LOWEST_LIFETIME, LOWEST_MARGIN = 8, 0.1
+# Points that may be rougher than this may be had without rotating the whole block.
+LEAST_ROUGHNESS = 1e-4
 # Guards that may be missing before new ones are added.
 SPARE_GUARDS = 6
 
@@ -51,7 +55,7 @@ class WarmBlock:
     """What a `LeadingProjector` has learned: enough to go on exactly as it would."""
 
     vectors: Array  # (n, p) orthonormal Ritz vectors of the last matrix
-    values: Array  # (p,) their Ritz values, ascending
+    values: Array  # (p,) their Ritz values, ascending, or Rayleigh quotients where only a part was rotated
     lowest: float  # below all eigenvalues
     age: int  # matrices since that bound was renewed
 
@@ -75,10 +79,13 @@ class LeadingProjector:
         self.total = total
         self.fixed = fixed
         self.exact_limit = exact_limit  # beyond this many points full decompositions are out of the question
-        self.is_rough = False  # whether four or five digits are enough for the filter
+        self.roughness = (
+            0.0  # how far from the projection a point may be, as a share of it; if at all, filters are rough
+        )
         self._warm: Array | None = None  # orthonormal Ritz vectors of the last matrix
         self._ritz: Array = np.empty(0)  # their Ritz values, ascending
-        self._image: Array = np.empty(0)  # the last matrix times the block
+        self._image: Array = np.empty(0)  # the last matrix times the block, where all of it was rotated
+        self._partial: PartialRitz | None = None  # what is known where a part of it was
         self._lowest = 0.0  # below all eigenvalues
         self._age = 0  # matrices since that bound was renewed
 
@@ -113,7 +120,10 @@ class LeadingProjector:
         return n > self.exact_limit or _block_size(rank) <= share * n
 
     def project(self, A: Array | Formable) -> tuple[Array, Array]:
-        """Eigenpairs ``(U, l)``, ``l > 0``, of the point of the spectraplex nearest to the symmetric `A`."""
+        """The point ``U diag(l) U'`` of the spectraplex nearest to the symmetric `A`, columns of length one, ``l > 0``.
+
+        These are eigenpairs, unless roughness is allowed.
+        """
         if self._warm is None:
             return self._exact(A)
         passes = 0
@@ -160,10 +170,20 @@ class LeadingProjector:
         high = max(cut, lowest + 1e-6 * (top - lowest))
         degree = safe_degree(FILTER_DEGREE, lowest, high, top, self._block)
         V = self._filtered(A, lowest, high, degree)
-        self._warm, self._ritz, self._image = rayleigh_ritz(A, orthonormal(self.fixed.centre(V)), self.fixed)
+        self._rotate(A, orthonormal(self.fixed.centre(V)))
+
+    def _rotate(self, A: Array | Formable, V: Array) -> None:
+        """Turn the orthonormal `V` to Ritz vectors of `A`; only those near the threshold where steps may be rough."""
+        image = self.fixed.centre(A @ V)
+        is_tried = self.roughness >= LEAST_ROUGHNESS and partly_pays(V)
+        self._partial = partial_ritz(V, image, self.total, self.roughness) if is_tried else None
+        if self._partial is None:
+            self._warm, self._ritz, self._image = rotated_to_ritz(V, image)
+        else:
+            self._warm, self._ritz = self._partial.vectors, self._partial.values
 
     def _filtered(self, A: Array | Formable, low: float, high: float, degree: int) -> Array:
-        if self.is_rough and can_be_rough(A):
+        if self.roughness > 0 and can_be_rough(A):
             V = namespace(self._block).astype(self._block, namespace(self._block).float32)
             return double(chebyshev_filter(RoughMatrix(cast("Array", A)), V, low, high, degree, self.fixed))
         return chebyshev_filter(A, self._block, low, high, degree, self.fixed)
@@ -173,15 +193,21 @@ class LeadingProjector:
         xp = namespace(self._ritz)
         threshold = simplex_threshold(self._ritz, self.total)
         weights = xp.clip(self._ritz - threshold, min=0.0)
-        error = (self._image - self._block * self._ritz) * xp.astype(weights > 0, weights.dtype)
-        is_accurate = frobenius(error) <= RESIDUAL_TOLERANCE * frobenius(weights)
+        is_accurate = self._residual(weights) <= RESIDUAL_TOLERANCE * frobenius(weights)
         rank = int(xp.sum(xp.astype(weights > 0, xp.int64)))
         # Where the rank grows faster than the guards, directions that should count are missing from the block.
         has_guards = self._ritz.shape[0] - rank >= LEAST_GUARDS + LEAST_GUARD_SHARE * rank
         return weights, has_guards, is_accurate
 
+    def _residual(self, weights: Array) -> float:
+        """The norm of what is missing from the block of the image of its vectors with positive weight."""
+        if self._partial is not None:
+            return self._partial.residual
+        error = self._image - self._block * self._ritz
+        return frobenius(error * namespace(weights).astype(weights > 0, weights.dtype))
+
     def _trim(self, weights: Array) -> tuple[Array, Array]:
-        """Drop guards beyond the wanted number, or add some; hand out the pairs with positive weight."""
+        """Drop guards beyond the wanted number, or add some; hand out columns with positive weight."""
         xp = namespace(weights)
         n_zero = int(xp.sum(xp.astype(weights <= 0, xp.int64)))
         U, weights = self._block[:, n_zero:], weights[n_zero:]
@@ -192,7 +218,7 @@ class LeadingProjector:
             self._widen(missing)
         if not self.pays(U.shape[1], U):
             self._warm = None
-        return U, weights
+        return (U, weights) if self._partial is None else _unit_columns(U @ self._partial.root)
 
     def _widen(self, count: int) -> None:
         """Add fresh vectors below the block; the next filter turns them into directions that count."""
@@ -202,6 +228,13 @@ class LeadingProjector:
         if count > 0:
             self._warm = xp.concat([fresh_vectors(self.fixed, count, self._block), self._block], axis=1)
             self._ritz = xp.concat([xp.full_like(self._ritz[:1], float(self._ritz[0]))] * count + [self._ritz])
+
+
+def _unit_columns(B: Array) -> tuple[Array, Array]:
+    """``(U, l)`` with ``U diag(l) U' = B B'`` and columns of length one."""
+    xp = namespace(B)
+    squares = xp.sum(B * B, axis=0)
+    return B / xp.sqrt(squares), squares
 
 
 def _block_size(rank: int) -> int:
