@@ -50,6 +50,7 @@ class ADMMState:
     trusted: float  # value up to which the point of the start is good enough; -inf where it is not relied on
     block: WarmBlock | None  # what is known of the leading eigenvectors
     anchor: Anchor | None  # of anchored steps
+    holds: bool = False  # whether the penalty has stopped to glide though the start is still relied on
 
 
 def row_blocks(n: int) -> list[slice]:

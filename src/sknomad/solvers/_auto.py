@@ -16,6 +16,7 @@ from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._admm_state import with_guessed_multiplier
 from ._excursions import WIDE_GAP
+from ._penalty import penalty_for_both
 from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
@@ -157,7 +158,8 @@ class Auto:
             return replace(AFTER_FEW_POINTS, device=_double(self.admm.device), excursion_gap=gap)
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
-        admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
+        penalty = penalty_for_both(problem.n, problem.K)
+        admm = replace(self.admm, penalty=penalty, device=_precise_enough(self.admm.device, problem))
         template = choose_device(admm.device, problem.n)
         if is_on_gpu(template) and problem.n > FULL_FOR_A_PLACE.on(template):
             admm = replace(admm, excursions_from=TIMES_ON_A_GPU * admm.excursions_from)
