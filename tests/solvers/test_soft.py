@@ -13,7 +13,8 @@ from sknomad._numerics.weighted_simplex import weighted_rows_by_newton
 from sknomad._program.data_rows import rows_of
 from sknomad.ring import best_completely_positive_value
 from sknomad.solvers import ADMM, SOLVERS, Auto, SoftAssignment
-from sknomad.solvers._soft_updates import row_scores, sweep
+from sknomad.solvers._diffuse_cells import without_diffuse_cells
+from sknomad.solvers._soft_updates import Assignments, value_and_trace
 
 
 def last_lower(problem, solver):
@@ -73,40 +74,40 @@ def test_trace_beyond_the_number_of_distinct_points_is_repaired():
     assert last_lower(problem, SoftAssignment()) == pytest.approx(problem.gram.trace, rel=1e-6)
 
 
-def lagrangian(rows, V, lam):
-    sums = rows.sums(V)
-    return float((((sums.products**2).sum(axis=0) - lam * sums.squares) / sums.sizes).sum())
+def with_a_diffuse_cell(problem, share, xp):
+    """Good assignments of the points of a problem, and the same with a share of every point in one more cell."""
+    *_, good = SoftAssignment(device="cpu").iterates(problem)
+    V = np.asarray(good.point.V)
+    diffuse = np.hstack([(1 - share) * V, np.full((len(V), 1), share)])
+    return [Assignments(xp.asarray(one), good.state.lam, None) for one in (V, diffuse)]
 
 
-def uneven_problem(seed):
-    generator = np.random.default_rng(seed)
-    X = generator.standard_normal((60, 2)) * np.exp(generator.standard_normal((60, 1)))
-    return KMeansSDP(Gram.from_data(X), generator.uniform(2, 20))
+@pytest.mark.parametrize("is_weighted", [False, True])
+def test_a_cell_spread_over_all_points_is_dropped(is_weighted, xp, rng):
+    X = datasets.moons(150, random_state=0)[0]
+    weights = rng.random(150) + 0.5 if is_weighted else None
+    problem = KMeansSDP(Gram.from_data(X, weights=weights), 12)
+    good, diffuse = with_a_diffuse_cell(problem, 0.2, xp)
+    rows = rows_of(problem.gram, xp.zeros(0, dtype=xp.float64))
+    thinned = without_diffuse_cells(problem, rows, diffuse, 9)
+    assert thinned.V.shape[1] <= diffuse.V.shape[1] - 1
+    values = [value_and_trace(problem, rows.sums(one.V))[0] for one in (good, diffuse, thinned)]
+    assert values[1] < 0.95 * values[0]
+    assert values[2] == pytest.approx(values[0], rel=5e-3)
+    assert without_diffuse_cells(problem, rows, good, 9) is good
 
 
-def sweeps_with_full_updates(problem, seed, count):
-    """Of each sweep the Lagrangian before and after it, and after the whole way of its update."""
+def test_few_cells_and_those_of_dense_regions_stay(rng):
+    # Nine tenths of the points in a hundredth of the area: their cells are large, and right.
+    X = np.vstack([0.1 * rng.standard_normal((180, 2)), rng.standard_normal((20, 2)) + 5])
+    problem = KMeansSDP(Gram.from_data(X), 6)
     rows = rows_of(problem.gram, np.empty(0))
-    state = SoftAssignment(random_state=seed)._first_assignments(problem, rows, np.empty(0), None)
-    for _ in range(count):
-        V = state.V[:, rows.sizes(state.V) > 1e-6]
-        sums, after = rows.sums(V), sweep(problem, rows, state, 1)
-        weights = sums.sizes / (2 * after.lam)
-        full, _ = weighted_rows_by_newton(row_scores(rows, sums, after.lam), weights, state.thresholds)
-        full = full[:, rows.sizes(full) > 1e-6]
-        yield [lagrangian(rows, one, after.lam) for one in (V, after.V, full)]
-        state = after
-
-
-@pytest.mark.parametrize("seed", [0, 1, 2, 110])
-def test_no_sweep_lowers_the_lagrangian(seed):
-    for before, after, _ in sweeps_with_full_updates(uneven_problem(seed), seed, 30):
-        assert after >= before - 2e-6 * abs(before)
-
-
-def test_there_are_updates_that_lead_too_far():
-    falls = [full < before * (1 - 1e-5) for before, _, full in sweeps_with_full_updates(uneven_problem(110), 110, 10)]
-    assert any(falls)
+    *_, soft = SoftAssignment(device="cpu").iterates(problem)
+    before = Assignments(np.asarray(soft.point.V), soft.state.lam, None)
+    after = without_diffuse_cells(problem, rows, before, 9)
+    assert value_and_trace(problem, rows.sums(after.V))[0] >= value_and_trace(problem, rows.sums(before.V))[0]
+    alone = Assignments(np.ones((200, 1)), 1.0, None)
+    assert without_diffuse_cells(problem, rows, alone, 9) is alone
 
 
 def test_rows_are_projected_exactly(rng):

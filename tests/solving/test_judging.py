@@ -42,9 +42,9 @@ def test_large_problems_are_judged_less_often_once_that_is_dear():
     assert judged(n, 35, 120) == [10, 20, 30, 59, 84, 109]
 
 
-def forecast_looks(gap_at, steps, monkeypatch, tol=1e-3):
-    """Iterations at which a run on a GPU is judged whose gap is known in advance."""
-    monkeypatch.setattr(judging, "is_on_gpu", lambda state: True)
+def forecast_looks(gap_at, steps, monkeypatch, tol=1e-3, on_gpu=True):
+    """Iterations at which a run is judged whose gap is known in advance."""
+    monkeypatch.setattr(judging, "is_on_gpu", lambda state: on_gpu)
     run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), tol, "verified")
     run.lower, judge, looks = 1.0, ProgramJudge(), []
     judge.judge = lambda run, *, thorough: setattr(judge, "screen", 1 / (1 - gap_at(run.iteration)))
@@ -76,6 +76,19 @@ def test_after_a_proof_that_fell_short_the_next_look_comes_soon(monkeypatch):
     assert judge._forecast(run, 150, 150) == math.ceil(FORECAST_MARGIN * 100 * math.log(1.1) / math.log(2.0002))
     run.upper = math.inf  # nothing proven yet
     assert judge._forecast(run, 150, 150) == 150
+
+
+def test_on_a_cpu_a_forecast_only_brings_looks_forward(monkeypatch):
+    assert forecast_looks(lambda step: 0.1 ** (step / 20), 70, monkeypatch, on_gpu=False) == [
+        10,
+        20,
+        30,
+        40,
+        50,
+        60,
+        64,
+    ]
+    assert forecast_looks(lambda step: 0.5, 50, monkeypatch, on_gpu=False) == [10, 20, 30, 40, 50]
 
 
 def test_run_cut_short_proves_what_it_has_seen(monkeypatch):

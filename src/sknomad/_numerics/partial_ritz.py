@@ -3,7 +3,7 @@
 In an orthonormal block ``V`` with ``H = V' A V`` the projection keeps what lies above a threshold ``t``. Where columns
 of the block hardly couple across it, that is ``V_k (H_kk - t I) V_k'`` for the columns ``k`` above: a Cholesky factor
 of ``H_kk - t I`` is all it takes, whether or not these columns are Ritz vectors. Those that couple have Ritz values
-close to the threshold, so that a rotation of them alone is enough: a quarter of all, for a sixty-fourth of the
+close to the threshold, so that a rotation of them alone is enough: half of the block, for an eighth of the
 operations. What couples still is measured, and the projection is wrong by no more than that.
 """
 
@@ -16,7 +16,7 @@ from .arrays import Array, device, eigh, frobenius, is_on_gpu, namespace
 from .projections import simplex_threshold
 
 # The share of the columns above the threshold that are rotated, with all below.
-ROTATED_SHARE = 0.25
+ROTATED_SHARE = 0.4
 # From this many columns on a whole rotation takes far longer than products do, on a GPU; on a CPU it never does.
 PARTIAL_FROM = 200
 

@@ -114,16 +114,16 @@ class ProgramJudge:
         interval = max(every, math.ceil(done * (LOOK_GROWTH - 1)))
         self.next_look = run.iteration + interval
         self.judge(run, thorough=iterate.is_milestone)
-        if isinstance(iterate.N, NegativePart) and is_on_gpu(iterate.N.T):
-            self.next_look = run.iteration + self._forecast(
-                run, interval, 2 * interval if interval == every else interval
-            )
+        if isinstance(iterate.N, NegativePart):
+            may_wait = is_on_gpu(iterate.N.T) and interval == every
+            self.next_look = run.iteration + self._forecast(run, interval, 2 * interval if may_wait else interval)
         return True
 
     def _forecast(self, run: Run, planned: int, most: int) -> int:
         """Steps until the gap is closed, `most` at most, if it goes on to fall as since the last look; or as `planned`.
 
-        On a GPU early looks, which cannot succeed, and steps after the last that was needed are what is left to save.
+        It saves steps after the last that was needed, and on a GPU, where they cost more than a step, early looks that
+        cannot succeed.
         Where an estimate led to a proof that fell short of it, what is proven has to fall to the tolerance.
         """
         gap, gap_before, goal = self._screened_gap(run), self.last_gap, CAUTIOUS_SHARE * run.tol

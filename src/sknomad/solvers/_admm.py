@@ -33,6 +33,7 @@ from ._admm_state import (
 )
 from ._excursions import SMALLEST_GAP, excursion, excursion_due, excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
+from ._penalty import LARGEST_FIRST, gliding_penalty, is_noise
 from ._thin_end import ThinEndProjector
 
 # n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
@@ -61,14 +62,15 @@ class ADMM:
     relaxation : float, default=1.6
         Over-relaxation of the step, in [1, 2).
     penalty : float or "auto", default="auto"
-        Starting penalty in units of ``|D|_F / sqrt(K)``; "auto" is 1. It is then balanced between residuals.
+        Starting penalty in units of ``|D|_F / sqrt(K)``; "auto" is 1. It is then balanced between residuals. Where the
+        point of soft assignments is trusted, this is the penalty after that.
     balance_every : int, default=10
         Steps between two looks at the balance of residuals.
     balance_until : int, default=500
         Steps after which the penalty stays fixed, so that convergence is guaranteed.
     trusted_shortfall : float, default=0
-        Leave the penalty alone, for 75 steps at most, until the value of ``Q`` has passed that of soft assignments it
-        started from by this share: as long as their point is that good, only the bound is sought.
+        Let the penalty glide from large to small, for 75 steps at most, until the value of ``Q`` has passed that of
+        soft assignments it started from by this share: as long as their point is that good, only the bound is sought.
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
@@ -177,15 +179,14 @@ class _Course:
     def _begin(self, start: Iterate | None) -> None:
         """Begin at ``T = Q - N/rho`` of any other iterate, or at ``T = J``."""
         problem, template = self.problem, self.template
-        scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
-        self.rho, self.count, self.residuals = scale * problem.gram.norm / math.sqrt(problem.K), 0, Residuals(1.0, 1.0)
-        self.anchor = None
+        is_soft = start is not None and isinstance(start.point, SoftPoint)
+        self.trusted = self._trusted_value(start) if is_soft else -math.inf
+        self.count, self.residuals, self.anchor = 0, Residuals(1.0, 1.0), None
+        self.rho = self._penalty_of_the_next_step()
         if start is None:
             self.T = cold_state(problem.fixed, template)
         else:
             self.T = warm_state(problem, start, self.rho, template)
-        is_soft = start is not None and isinstance(start.point, SoftPoint)
-        self.trusted = self._trusted_value(start) if is_soft else -math.inf
         if problem.n > self.leading.exact_limit or (problem.n > self.settings.exact_below and is_soft):
             columns = self._first_columns(start)
             if self.leading.pays(columns.shape[1], template):
@@ -209,8 +210,25 @@ class _Course:
         """Set an anchor when it is time for one; before that, balance the residuals now and then."""
         if self.anchor is None and self.settings.anchor_from <= self.count and self.problem.n <= FORM_BELOW:
             self.anchor = Anchor.at(self.T)
-        if self.anchor is None and self.trusted == -math.inf and self.settings.balances_at(self.count):
+        if self.anchor is None and self.trusted > -math.inf:
+            self._change_penalty(self._penalty_of_the_next_step())
+        elif self.anchor is None and self.settings.balances_at(self.count):
             self.rho *= _rebalance(self.T, self.residuals)
+
+    def _penalty_of_the_next_step(self) -> float:
+        """While only the bound is sought, the gliding one; else that of the settings."""
+        scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
+        if self.trusted > -math.inf:
+            scale = gliding_penalty(self.count + 1, self.problem.n, self.problem.K)
+        return self._penalty(scale)
+
+    def _penalty(self, scale: float) -> float:
+        return scale * self.problem.gram.norm / math.sqrt(self.problem.K)
+
+    def _change_penalty(self, rho: float) -> None:
+        if rho != self.rho:
+            rescale_multiplier(self.T, rho / self.rho)
+            self.rho = rho
 
     def step(self) -> Iterate:
         """One step, plain or anchored."""
@@ -245,10 +263,23 @@ class _Course:
         if self.count % self.settings.balance_every != 0 and self.count != 1:
             advance(self.T, point, self.settings.relaxation)
             return
-        if self.trusted > -math.inf and self.count >= SETTLED:
-            value = point.value(self.problem.gram)
-            self.trusted = self.trusted if value <= self.trusted and self.count < LONGEST_TRUST else -math.inf
+        ends_trust = self.trusted > -math.inf and self._ends_trust(point)
         self.residuals = advance_and_measure(self.T, point, self.settings.relaxation)
+        if ends_trust:
+            self._seek_the_point()
+
+    def _ends_trust(self, point: Point) -> bool:
+        """Whether `point` tells that the one of the start is not good enough, or it is too late to rely on that."""
+        if 1 < self.count < SETTLED:
+            return is_noise(self.rank, self.problem.n, self.problem.K)
+        is_late = self.count >= LONGEST_TRUST
+        return is_late or (self.count >= SETTLED and point.value(self.problem.gram) > self.trusted)
+
+    def _seek_the_point(self) -> None:
+        """From now on, with a penalty for both; residuals at the last one say nothing about the balance at this."""
+        self.trusted, self.residuals = -math.inf, Residuals(1.0, 1.0)
+        scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
+        self._change_penalty(max(self.rho, self._penalty(min(scale, LARGEST_FIRST))))
 
     def may_leave(self) -> bool:
         """Whether an excursion from here pays and fits into memory."""
@@ -260,9 +291,8 @@ class _Course:
 
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""
-        return ADMMState(
-            self.T, self.rho, self.count, self.residuals, self.trusted, self.leading.carried(), self.anchor
-        )
+        block = self.leading.carried()
+        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trusted, block, self.anchor)
 
     def _projector(self) -> Callable[[StepMatrix], tuple[Point, int]]:
         """What maps the matrix of a step to its point, and the rank of that less one."""

@@ -16,12 +16,14 @@ from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._admm_state import with_guessed_multiplier
 from ._excursions import WIDE_GAP
+from ._penalty import penalty_for_both
 from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
-# After soft assignments ADMM usually has the bound to find rather than the point: a small penalty and long steps reach
-# it in the fewest steps. On pure noise soft assignments fall short by a percent, and both must be found.
-FOR_THE_BOUND = ADMM(penalty=0.7, relaxation=1.8, trusted_shortfall=2e-3, excursions_from=120)
+# After soft assignments ADMM usually has the bound to find rather than the point: a penalty that glides from large to
+# small, and long steps, reach it in the fewest steps. On pure noise soft assignments fall short by a percent, and both
+# must be found.
+FOR_THE_BOUND = ADMM(relaxation=1.8, trusted_shortfall=2e-3, excursions_from=120)
 # From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound. A sweep
 # costs n x n numbers, so that it pays for few points only, and for more where small gaps are asked for: it keeps the
 # symmetry of the data, without which rings and tori take up to ten times as many steps.
@@ -158,6 +160,8 @@ class Auto:
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
+        if admm.penalty == "auto":
+            admm = replace(admm, penalty=penalty_for_both(problem.n, problem.K))
         template = choose_device(admm.device, problem.n)
         if is_on_gpu(template) and problem.n > FULL_FOR_A_PLACE.on(template):
             admm = replace(admm, excursions_from=TIMES_ON_A_GPU * admm.excursions_from)

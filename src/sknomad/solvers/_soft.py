@@ -23,11 +23,20 @@ from .._numerics.fixed_vector import FixedVector
 from .._numerics.validation import check_integer, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.forms import FactorPoint, SoftPoint
-from .._points.mixed import MixedPoint, shares_for_trace
-from .._program.data_rows import Rows, Sums, rows_of
+from .._points.mixed import MixedPoint
+from .._program.data_rows import Rows, rows_of
 from .._program.problem import KMeansSDP
 from ._cells_at_points import cells_at_points
-from ._soft_updates import Assignments, SoftState, natural_multiplier, settle_trace, split_cells, sweep
+from ._diffuse_cells import without_diffuse_cells
+from ._soft_updates import (
+    Assignments,
+    SoftState,
+    natural_multiplier,
+    settle_trace,
+    split_cells,
+    sweep,
+    value_and_trace,
+)
 
 # First rank as a multiple of K when "auto"; it doubles while that pays.
 FIRST_RANK = 4
@@ -39,6 +48,8 @@ SAMPLE_PER_CELL, SMALLEST_SAMPLE = 20, 10_000
 PATIENCE = 2
 # Gains that are remembered, the last ones.
 MOST_GAINS = 32
+# Diffuse cells are looked for in the first iterates of each rank, as long as so many gains are known: they form early.
+GAINS_TO_THIN = 4
 # Keeps values of zero from dividing.
 TINY = 1e-300
 
@@ -141,7 +152,9 @@ class SoftAssignment:
         while True:
             while not self._rank_is_spent(course):
                 current = settle_trace(problem, rows, sweep(problem, rows, current, self.sweeps - 1))
-                value, trace = _value(problem, rows.sums(current.V))
+                if len(course.gains) < GAINS_TO_THIN:
+                    current = without_diffuse_cells(problem, rows, current, self.sweeps - 1)
+                value, trace = value_and_trace(problem, rows.sums(current.V))
                 course = course.after(value, self.improvement)
                 rank = current.V.shape[1]
                 growth_left = 0 if self._is_slow(course) or 2 * rank > problem.n else growth_left
@@ -215,12 +228,3 @@ def _spread_centroids(rows: Rows, rank: int, seed: int) -> Array:
         indices, X = indices[order], X[order]
     weights = None if rows.weights is None else np.asarray(to_numpy(rows.weights), dtype=np.float64)[indices]
     return kmeans_plusplus(X, rank, sample_weight=weights, random_state=seed)[0]
-
-
-def _value(problem: KMeansSDP, sums: Sums) -> tuple[float, float]:
-    """Value after exact trace repair, and the trace before it."""
-    xp = namespace(sums.sizes)
-    value = float(xp.sum(xp.sum(sums.products * sums.products, axis=0) / sums.sizes))
-    trace = float(xp.sum(sums.squares / sums.sizes))
-    identity, mean = shares_for_trace(trace, problem.K, problem.n)
-    return (1 - identity - mean) * value + identity * problem.gram.trace, trace

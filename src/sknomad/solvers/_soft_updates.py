@@ -15,6 +15,7 @@ import numpy as np
 from .._files.records import saved
 from .._numerics.arrays import Array, like, namespace
 from .._numerics.weighted_simplex import weighted_rows_by_newton
+from .._points.mixed import shares_for_trace
 from .._program.data_rows import Rows, Sums
 from .._program.problem import KMeansSDP
 
@@ -22,8 +23,6 @@ from .._program.problem import KMeansSDP
 SMALLEST_CELL = 1e-6
 # The multiplier stays within this factor of its natural size, for traces that cannot be reached.
 MULTIPLIER_RANGE = 1e10
-# Shares of the way to an update that are tried where all of it lowers the Lagrangian, by more than it is rounded.
-SHARES_OF_THE_WAY, ROUNDING = (0.5, 0.25, 0.125, 0.0625), 1e-6
 # How far below K the trace may end, relative, and the updates spent on getting there.
 TRACE_TOLERANCE, SECANT_STEPS = 1e-6, 6
 
@@ -58,44 +57,14 @@ def sweep(problem: KMeansSDP, rows: Rows, state: Assignments, count: int) -> Ass
     """`count` closed-form updates of all rows, the multiplier following the trace."""
     natural = natural_multiplier(problem, state.V.shape[1])
     V, lam, thresholds = state
-    V = _without_empty_cells(rows, V)
-    sums = rows.sums(V)
     for _ in range(count):
+        V = _without_empty_cells(rows, V)
+        sums = rows.sums(V)
         # A larger multiplier makes assignments softer, and the trace with them smaller.
         lam = lam * float(namespace(V).sum(sums.squares / sums.sizes)) / problem.K
         lam = min(max(lam, natural / MULTIPLIER_RANGE), natural * MULTIPLIER_RANGE)
-        proposed, thresholds = weighted_rows_by_newton(row_scores(rows, sums, lam), sums.sizes / (2 * lam), thresholds)
-        V, sums = _ascend(rows, V, sums, proposed, lam)
-    return Assignments(V, lam, thresholds)
-
-
-def _ascend(rows: Rows, V: Array, sums: Sums, proposed: Array, lam: float) -> tuple[Array, Sums]:
-    """The proposed assignments and their sums, or as much of the way there as raises the Lagrangian most.
-
-    Rows are updated as if sizes stayed what they are. Where these change much, all of the way may lead too far, and
-    sweep after sweep up and down: 7,877 images with ``K = 64`` ended a tenth below what they reach now. A short part of
-    the way always leads up, because the update maximises a concave function with the slope of the Lagrangian.
-    """
-    before = _lagrangian(sums, lam)
-    there = _without_empty_cells(rows, proposed)
-    sums_there = rows.sums(there)
-    value = _lagrangian(sums_there, lam)
-    if value >= before - ROUNDING * abs(before):
-        return there, sums_there
-    best, best_sums, highest = V, sums, before
-    for share in SHARES_OF_THE_WAY:
-        there = V + share * (proposed - V)
-        sums_there = rows.sums(there)
-        value = _lagrangian(sums_there, lam)
-        if value > highest:
-            best, best_sums, highest = there, sums_there, value
-    return best, best_sums
-
-
-def _lagrangian(sums: Sums, lam: float) -> float:
-    """``f(V) - lam g(V)``: the value less what the trace costs."""
-    xp = namespace(sums.sizes)
-    return float(xp.sum((xp.sum(sums.products**2, axis=0) - lam * sums.squares) / sums.sizes))
+        V, thresholds = weighted_rows_by_newton(row_scores(rows, sums, lam), sums.sizes / (2 * lam), thresholds)
+    return Assignments(_without_empty_cells(rows, V), lam, thresholds)
 
 
 class Cells(NamedTuple):
@@ -141,6 +110,15 @@ def settle_trace_of(
         slope = min((new_excess - excess) / step, -0.05) if step else slope
         x, excess = x + step, new_excess
     return candidate._replace(V=_without_empty_cells(rows, candidate.V))
+
+
+def value_and_trace(problem: KMeansSDP, sums: Sums) -> tuple[float, float]:
+    """Value after exact trace repair, and the trace before it."""
+    xp = namespace(sums.sizes)
+    value = float(xp.sum(xp.sum(sums.products * sums.products, axis=0) / sums.sizes))
+    trace = float(xp.sum(sums.squares / sums.sizes))
+    identity, mean = shares_for_trace(trace, problem.K, problem.n)
+    return (1 - identity - mean) * value + identity * problem.gram.trace, trace
 
 
 def row_scores(rows: Rows, sums: Sums, lam: float) -> Array:

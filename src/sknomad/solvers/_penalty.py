@@ -1,0 +1,43 @@
+"""Which penalty finds the bound, and which finds the point as well, in the fewest steps of ADMM.
+
+A large penalty moves the multiplier in long strides, a small one lets it settle where the bound is low: while only the
+bound is sought the penalty glides from large to small, as the steps of a subgradient method do. The fewer points a
+patch has, the smaller the last one may be. A point that is nearly feasible takes a larger one. All are in units of
+``|D|_F / sqrt(K)``.
+"""
+
+from __future__ import annotations
+
+import math
+
+# Where the glide begins at most, how many steps it waits, and what is left after each of those that follow.
+LARGEST_FIRST, WAIT, GLIDE = 2.0, 4, 0.88
+# Where it ends, as a multiple of the root of the points per patch, and at most.
+LAST, LARGEST_LAST = 0.06, 0.7
+# The penalty for point and bound together, likewise.
+FOR_BOTH, LARGEST_FOR_BOTH = 0.35, 4.0
+# In noise, where soft assignments fall short, Q has after ten steps more than so many eigenvectors per patch of ten
+# points (1000 points: 5.5 in noise, 4.6 at most elsewhere); more in larger patches, as the third root, and fewer in
+# smaller ones. From so many points on, images have as many, and soft assignments are more thorough.
+MOST_PER_PATCH, POINTS_OF_A_PATCH, NOISE_BELOW = 5.0, 10, 2000
+FEWER_IN_SMALL_ONES, MORE_IN_LARGE_ONES = 3 / 4, 1 / 3
+# Up to so many points per patch the bound is what takes longest all the same.
+TINY_PATCH = 5
+
+
+def gliding_penalty(step: int, n: int, K: float) -> float:
+    """The penalty of a step, counted from 1, that seeks the bound alone."""
+    last = min(LAST * math.sqrt(n / K), LARGEST_LAST)
+    return max(last, min(penalty_for_both(n, K), LARGEST_FIRST) * GLIDE ** max(step - WAIT, 0))
+
+
+def penalty_for_both(n: int, K: float) -> float:
+    """The penalty for point and bound together."""
+    return min(FOR_BOTH * math.sqrt(n / K), LARGEST_FOR_BOTH)
+
+
+def is_noise(rank: int, n: int, K: float) -> bool:
+    """Whether a point of this rank, early in a run, tells that the data have no patches that soft assignments find."""
+    size = n / (POINTS_OF_A_PATCH * K)
+    most = MOST_PER_PATCH * size ** (MORE_IN_LARGE_ONES if size > 1 else FEWER_IN_SMALL_ONES)
+    return TINY_PATCH * K < n < NOISE_BELOW and rank > most * K
