@@ -28,7 +28,7 @@ from sknomad.solvers import _warm_eigenspace as _subspace
 PARTS = [
     (_subspace, "chebyshev_filter", "filter"),
     (_subspace, "orthonormal", "orthonormalise"),
-    (_subspace, "rayleigh_ritz", "Rayleigh-Ritz"),
+    (_subspace.LeadingProjector, "_rotate", "Rayleigh-Ritz"),
     (_subspace.LeadingProjector, "_exact", "full decomposition"),
     (_admm, "advance", "update"),
     (_admm, "advance_and_measure", "update"),
@@ -73,8 +73,8 @@ class Profile:
             V, degree = arguments[1], arguments[4]
             self.add(degree * 2 * V.shape[0] ** 2 * V.shape[1], degree, V)
         elif label == "Rayleigh-Ritz":
-            n, width = arguments[1].shape
-            self.add(2 * n**2 * width + 3 * 2 * n * width**2, 1, arguments[1])
+            n, width = arguments[2].shape
+            self.add(2 * n**2 * width + 3 * 2 * n * width**2, 1, arguments[2])
         elif label == "orthonormalise":
             n, width = arguments[0].shape
             self.add(2 * 4 * n * width**2, 0, arguments[0])

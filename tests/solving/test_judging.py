@@ -67,15 +67,27 @@ def test_on_a_gpu_looks_come_when_the_gap_is_expected_to_close(monkeypatch):
     assert all(b - a <= max(20, 0.15 * a + 1) for a, b in itertools.pairwise(far))
 
 
-def test_after_a_proof_that_fell_short_the_next_look_comes_soon(monkeypatch):
-    # What is proven is a tenth worse than what was estimated: the gap is closed some two steps after the first proof.
-    monkeypatch.setattr(judging, "is_on_gpu", lambda state: True)
-    run = Run(KMeansSDP(Gram.from_data(np.arange(30.0)[:, None]), 2), 1e-3, "verified")
+def test_after_a_proof_that_fell_short_as_much_is_expected_of_the_next(monkeypatch):
+    # What is proven is a tenth worse than what was estimated, so that the next look comes when that has closed.
+    problem = KMeansSDP(Gram.from_data(datasets.moons(60, random_state=0)[0]), 6)
+    run = Run(problem, 1e-3, "verified")
     run.lower, run.iteration, judge = 1.0, 1000, ProgramJudge(last_look=900, last_gap=2e-3, first_multiplier=1)
-    judge.screen, run.upper = 1 / (1 - 0.9999e-3), 1 / (1 - 1.1e-3)
-    assert judge._forecast(run, 150, 150) == math.ceil(FORECAST_MARGIN * 100 * math.log(1.1) / math.log(2.0002))
-    run.upper = math.inf  # nothing proven yet
-    assert judge._forecast(run, 150, 150) == 150
+    judge.screen, proven = 1 / (1 - 0.9999e-3), 1 / (1 - 1.1e-3)
+    run.iterate = Iterate(SoftPoint(np.ones((60, 1))), N=NegativePart(np.zeros((60, 60)), 1.0))
+    monkeypatch.setattr(judge, "_improve_upper", lambda run, iterate, *, thorough: None)
+    monkeypatch.setattr(judge, "_improve_lower", lambda run, point, *, thorough, is_last: None)
+    monkeypatch.setattr(judge, "_prove", lambda run, iterate: setattr(run, "upper", proven))
+    judge.judge(run, thorough=False)
+    assert judge.optimism == pytest.approx(proven - judge.screen)
+    expected = math.ceil(FORECAST_MARGIN * 100 * math.log(1.1) / math.log(2.0002))
+    assert judge._forecast(run, 150, 150) == expected
+
+    # The same estimate again is no reason for another proof.
+    def refuse(run, iterate):
+        raise AssertionError("a proof that is expected to fall short")
+
+    monkeypatch.setattr(judge, "_prove", refuse)
+    judge.judge(run, thorough=False)
 
 
 def test_on_a_cpu_a_forecast_only_brings_looks_forward(monkeypatch):

@@ -74,6 +74,7 @@ class ProgramJudge:
     last_repair: int = 0  # iteration of the last one
     last_look: int = 0  # iteration of the last one, where the next is forecast
     last_gap: float = math.inf  # what it suggested
+    optimism: float = 0.0  # how far the last proof that fell short was from what suggested it
 
     def take_over(self, other: ProgramJudge) -> None:
         """Go on where another judge of the same run was."""
@@ -124,15 +125,14 @@ class ProgramJudge:
 
         It saves steps after the last that was needed, and on a GPU, where they cost more than a step, early looks that
         cannot succeed.
-        Where an estimate led to a proof that fell short of it, what is proven has to fall to the tolerance.
+        Where an estimate led to a proof that fell short of it, the same is expected of the next.
         """
-        gap, gap_before, goal = self._screened_gap(run), self.last_gap, CAUTIOUS_SHARE * run.tol
-        steps = run.iteration - self.last_look
+        gap, gap_before, steps = self._gap_below(run, self.screen), self.last_gap, run.iteration - self.last_look
         self.last_look, self.last_gap = run.iteration, gap if math.isfinite(gap) else math.inf
-        from_gap, to_gap = (run.certificate.gap, run.tol) if gap <= _goal(run) else (gap, goal)
-        if not (0 < to_gap < from_gap < math.inf and 0 < gap < gap_before < math.inf):
+        expected, goal = self._screened_gap(run), run.tol if self.optimism > 0 else CAUTIOUS_SHARE * run.tol
+        if not (0 < goal < expected < math.inf and 0 < gap < gap_before < math.inf):
             return planned
-        left = math.log(from_gap / to_gap) * steps / math.log(gap_before / gap)
+        left = math.log(expected / goal) * steps / math.log(gap_before / gap)
         return max(LEAST_INTERVAL, math.ceil(min(FORECAST_MARGIN * left, most)))
 
     def judge(self, run: Run, *, thorough: bool, is_last: bool = False) -> None:
@@ -143,6 +143,7 @@ class ProgramJudge:
         self._improve_lower(run, iterate.point, thorough=thorough, is_last=is_last)
         if iterate.N is not None and run.upper > self.screen and self._screened_gap(run) <= _goal(run):
             self._prove(run, iterate)
+            self.optimism = 0.0 if run.is_done else max(run.upper - self.screen, 0.0)
         run.record()
 
     def finish(self, run: Run, status: Status) -> Status:
@@ -190,8 +191,12 @@ class ProgramJudge:
         run.enter_upper(upper_bound(run.problem, iterate.N, grade="verified", start=self.vectors))
 
     def _screened_gap(self, run: Run) -> float:
-        """The gap that the screening suggests; an estimate may fall below what is feasible."""
-        return Certificate(run.lower, max(self.screen, run.lower)).gap
+        """The gap that a proof is expected to have: what screening suggests, and what the last proof fell short by."""
+        return self._gap_below(run, self.screen + self.optimism)
+
+    def _gap_below(self, run: Run, upper: float) -> float:
+        """The gap to `upper`; an estimate may fall below what is feasible."""
+        return Certificate(run.lower, max(upper, run.lower)).gap
 
     def _improve_lower(self, run: Run, point: Point, *, thorough: bool, is_last: bool) -> None:
         """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
