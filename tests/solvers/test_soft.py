@@ -110,6 +110,13 @@ def test_few_cells_and_those_of_dense_regions_stay(rng):
     assert without_diffuse_cells(problem, rows, alone, 9) is alone
 
 
+def test_as_many_cells_as_points_need_no_seed(rng):
+    problem = KMeansSDP(Gram.from_data(rng.standard_normal((40, 3))), 10)
+    *_, first = SoftAssignment(device="cpu").iterates(problem)
+    *_, second = SoftAssignment(device="cpu", random_state=7).iterates(problem)
+    assert np.array_equal(first.point.V, second.point.V)
+
+
 def test_rows_are_projected_exactly(rng):
     scores, weights = rng.standard_normal((50, 7)), rng.random(7) + 0.1
     V, thresholds = weighted_rows_by_newton(scores, weights, None)

@@ -21,8 +21,6 @@ FOR_BOTH, LARGEST_FOR_BOTH = 0.35, 4.0
 # smaller ones. From so many points on, images have as many, and soft assignments are more thorough.
 MOST_PER_PATCH, POINTS_OF_A_PATCH, NOISE_BELOW = 5.0, 10, 2000
 FEWER_IN_SMALL_ONES, MORE_IN_LARGE_ONES = 3 / 4, 1 / 3
-# Up to so many points per patch the bound is what takes longest all the same.
-TINY_PATCH = 5
 
 
 def gliding_penalty(step: int, n: int, K: float) -> float:
@@ -40,4 +38,4 @@ def is_noise(rank: int, n: int, K: float) -> bool:
     """Whether a point of this rank, early in a run, tells that the data have no patches that soft assignments find."""
     size = n / (POINTS_OF_A_PATCH * K)
     most = MOST_PER_PATCH * size ** (MORE_IN_LARGE_ONES if size > 1 else FEWER_IN_SMALL_ONES)
-    return TINY_PATCH * K < n < NOISE_BELOW and rank > most * K
+    return n < NOISE_BELOW and rank > most * K

@@ -81,8 +81,8 @@ class SoftAssignment:
     Parameters
     ----------
     rank : int, "auto" or "points", default="auto"
-        Number of cells ``r``. "auto" begins with four times K and doubles while the value still rises. "points" begins
-        with a cell at every point, which needs nothing random: n x n numbers.
+        Number of cells ``r``. "auto" begins with four times K and doubles while the value still rises. "points", or as
+        many as there are, begins with a cell at every point, which needs nothing random: n x n numbers.
     improvement : float, default=1e-6
         Stop (or double the rank) when ten sweeps raise the value by less than this share.
     max_growth : int, default=2
@@ -194,9 +194,9 @@ class SoftAssignment:
             if done is None:
                 return Assignments(V, natural_multiplier(problem, V.shape[1]), None)
             return Assignments(V, done.lam, None if done.thresholds is None else like(done.thresholds, template))
-        if self.rank == "points":
-            return cells_at_points(problem, rows, template)
         rank = self.first_rank(problem)
+        if rank == problem.n:  # nothing to choose, and a start that nothing is random in ends higher
+            return cells_at_points(problem, rows, template)
         centroids = like(_spread_centroids(rows, rank, self.random_state).T, template)
         lam = 0.1 * natural_multiplier(problem, rank)
         sizes = namespace(centroids).full_like(centroids[0, :], rows.total / rank)
