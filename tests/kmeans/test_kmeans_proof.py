@@ -55,8 +55,7 @@ def test_poor_labels_get_the_same_bound_and_a_larger_gap(rng):
     poor = np.where(rng.random(150) < 0.2, rng.integers(0, 3, 150), labels)
     proof = certify_kmeans(X, poor)
     assert proof.inertia > 90
-    # The tolerance is a thousandth of their own inertia, which is four times that of good labels.
-    assert IRIS[3][1] - 1e-3 * proof.inertia <= proof.lower_bound <= IRIS[3][0]
+    assert IRIS[3][1] - 0.2 <= proof.lower_bound <= IRIS[3][0]
 
 
 def test_separated_blobs_are_proven_optimal(rng):

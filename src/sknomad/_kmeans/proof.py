@@ -28,7 +28,7 @@ from ..solvers._admm_state import ADMMState
 from .certificate import KMeansCertificate
 from .clustering import lloyd_iterate
 from .cutting_planes import LARGEST_FOR_CUTS, ClusteringJudge, CuttingPlanes
-from .inertia import LeastInertia, cluster_codes, kmeans_objective, least_inertia
+from .inertia import LeastInertia, cluster_codes, kmeans_objective, least_inertia, memberships
 from .listener import InertiaListener
 
 # With cuts to come, the program without them is solved to this multiple of the tolerance only.
@@ -36,6 +36,8 @@ CUTS_FROM = 10
 # The share of the time left in which a start is sought in the labels, and how many looks at a bound the first cuts
 # take: with less time than that they are not begun.
 START_SHARE, FIRST_CUTS = 0.25, 10
+# Steps of Lloyd's algorithm that tell poor labels, and the share of their inertia that it then leaves.
+LLOYD_STEPS, POOR_SHARE = 10, 0.9
 # Cuts aim a little below the tolerance, so that rounding does not spoil it.
 CAUTIOUS_SHARE = 0.99
 
@@ -80,7 +82,7 @@ def prove(
     problem, inertia, tol = KMeansSDP(gram, K), kmeans_objective(gram, labels), options.tol
     least, explained = least_inertia(gram, K), abs(gram.trace - inertia)
     # An error of tol in the inertia is this one in the value of the program.
-    allowed = (CUTS_FROM * tol if cuts else tol) * abs(inertia)
+    allowed = (CUTS_FROM * tol if cuts else tol) * _inertia_to_aim_at(gram, labels, inertia)
     tol_of_value = allowed / explained if allowed < explained else 1.0
     is_kept = checkpoint is not None and os.path.exists(checkpoint)
     if start is None and not problem.is_trivial and not is_kept:
@@ -107,6 +109,24 @@ def prove(
     if not cuts or certificate.gap <= tol or multipliers is None or cannot_go_on:
         return certificate, solution.point.unmixed, solution.n_iter
     return _with_cuts(certificate, solution, least, tol, options.max_iter, budget, improve, listener)
+
+
+def _inertia_to_aim_at(gram: Gram, labels: ArrayLike, inertia: float) -> float:
+    """The inertia that the tolerance is a share of: that of the labels, or what Lloyd's algorithm makes of poor ones.
+
+    The bound is one for all labels, so that poor ones are no reason for a poor bound.
+    """
+    best, codes = inertia, cluster_codes(labels)
+    for _ in range(LLOYD_STEPS):
+        V = memberships(codes, gram.n)
+        sizes = V.sum(axis=0)
+        products = (gram @ V) / sizes
+        codes = np.argmax(2 * products - (V * products).sum(axis=0) / sizes, axis=1)
+        nearer = kmeans_objective(gram, codes)
+        if not nearer < best:
+            break
+        best = nearer
+    return abs(best if best < POOR_SHARE * inertia else inertia)
 
 
 class _InertiaTarget:
