@@ -1,5 +1,7 @@
 """Projections of nearly full rank, by the few eigenvectors that they do not keep."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.datasets import make_moons
@@ -131,6 +133,27 @@ def test_a_run_goes_on_exactly_from_a_trailing_block():
     assert isinstance(middle.state.block, trailing.TrailingBlock)
     again = last_step(solver, problem, 10, start=middle)
     assert np.array_equal(again.point.dense(), end.point.dense())
+
+
+@pytest.mark.parametrize(
+    "spoil",
+    [
+        lambda block: replace(block, vectors=block.vectors * np.nan),
+        lambda block: replace(block, vectors=block.vectors[:100]),
+        lambda block: replace(block, vectors=block.vectors[:, :0], values=block.values[:0]),
+        lambda block: replace(block, values=block.values[:2]),
+        lambda block: replace(block, values=block.values + 1e300),
+        lambda block: replace(block, vectors=0 * block.vectors),
+        lambda block: replace(block, highest=np.nan),
+    ],
+)
+def test_a_forged_block_costs_a_decomposition_and_nothing_else(spoil):
+    problem = KMeansSDP(Gram.from_data(make_moons(150, noise=0.05, random_state=0)[0]), 30)
+    solver = ADMM(exact_below=2)
+    middle, end = last_step(solver, problem, 30), last_step(solver, problem, 40)
+    forged = replace(middle, state=replace(middle.state, block=spoil(middle.state.block)))
+    found = last_step(solver, problem, 10, start=forged)
+    assert np.linalg.norm(found.point.dense() - end.point.dense()) <= 1e-2 * np.linalg.norm(end.point.dense())
 
 
 def last_step(solver, problem, count, start=None):

@@ -25,7 +25,7 @@ class ThinEndProjector(LeadingProjector):
     def carry_on(self, block: WarmBlock | TrailingBlock | None, template: Array) -> None:
         """Take over the block of an earlier run, if it had one."""
         if isinstance(block, TrailingBlock):
-            self._trailing = block.like(template)
+            self._trailing = block.like(template) if block.fits(self.fixed.n) else None
         else:
             self.restore(block, template)
 

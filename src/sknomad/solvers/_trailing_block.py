@@ -11,7 +11,7 @@ import math
 from dataclasses import dataclass, replace
 
 from .._files.records import saved
-from .._numerics.arrays import Array, device, frobenius, like, namespace
+from .._numerics.arrays import Array, all_finite, device, frobenius, like, namespace
 from .._numerics.block_eigen import (
     chebyshev_filter,
     fresh_vectors,
@@ -35,6 +35,8 @@ RESIDUAL_TOLERANCE = 0.003
 MAX_PASSES = 2
 # Beyond this share of n a full decomposition costs less.
 LARGEST_SHARE = 0.25
+# Eigenvalues of the matrices of steps are far below this, whatever the data: their penalty has the data's scale.
+LARGEST_EIGENVALUE = 1e30
 # The high end of the spectrum is looked up after this many matrices, and taken this share of the spread higher.
 HIGHEST_LIFETIME, HIGHEST_MARGIN = 8, 0.1
 
@@ -48,6 +50,12 @@ class TrailingBlock:
     values: Array  # (p,) their Ritz values, ascending
     highest: float  # above all eigenvalues
     age: int  # matrices since that bound was renewed
+
+    def fits(self, n: int) -> bool:
+        """Whether it may be of a matrix of `n` rows: a file may hold anything."""
+        if self.values.shape[0] == 0 or tuple(self.vectors.shape) != (n, self.values.shape[0]):
+            return False
+        return frobenius(self.values) <= LARGEST_EIGENVALUE and abs(self.highest) <= LARGEST_EIGENVALUE
 
     def like(self, template: Array) -> TrailingBlock:
         """The same in the library, on the device and in the precision of `template`."""
@@ -80,7 +88,12 @@ def project_by_complement(A: Array, total: float, fixed: FixedVector, block: Tra
     C = (C + C.T) / 2  # what rounding leaves unsymmetric would grow from step to step
     trace = float(namespace(C).linalg.trace(C))
     for _ in range(MAX_PASSES):
-        block, image = _filtered(C, block, fixed)
+        block = _renewed(C, block, fixed)
+        V = _filtered(C, block, fixed)
+        if not all_finite(V):  # of a block that was none of this matrix's
+            return None
+        V, values, image = rayleigh_ritz(C, orthonormal(fixed.centre(V)), fixed)
+        block = replace(block, vectors=V, values=values)
         below, threshold = _below(block.values, trace - total, C.shape[0] - 1)
         if block.values.shape[0] - below < LEAST_GUARDS + LEAST_GUARD_SHARE * below:
             return None
@@ -89,19 +102,21 @@ def project_by_complement(A: Array, total: float, fixed: FixedVector, block: Tra
     return None
 
 
-def _filtered(C: Array, block: TrailingBlock, fixed: FixedVector) -> tuple[TrailingBlock, Array]:
-    """The block after one filter with the centred matrix `C`, and the image of its vectors."""
-    highest, age = block.highest, block.age + 1
-    if block.age >= HIGHEST_LIFETIME:
-        highest, age = -lowest_eigenvalue_bound(_Negative(C), block.vectors, fixed), 1
+def _filtered(C: Array, block: TrailingBlock, fixed: FixedVector) -> Array:
+    """The vectors of the block after one filter with the centred matrix `C`."""
     lowest, cut = float(block.values[0]), float(block.values[-1])
-    top = max(highest + HIGHEST_MARGIN * (highest - lowest), cut + 1e-6 * abs(cut))
+    top = max(block.highest + HIGHEST_MARGIN * (block.highest - lowest), cut + 1e-6 * abs(cut))
     degree = math.floor(COLUMNS_SHARE * C.shape[0] / block.values.shape[0])
     degree = min(max(degree, LEAST_DEGREE), LARGEST_DEGREE)
     degree = safe_degree(degree, cut, top, cut + top - lowest, block.vectors)
-    V = chebyshev_filter(C, block.vectors, cut, top, degree, fixed)
-    V, values, image = rayleigh_ritz(C, orthonormal(fixed.centre(V)), fixed)
-    return TrailingBlock(V, values, highest, age), image
+    return chebyshev_filter(C, block.vectors, cut, top, degree, fixed)
+
+
+def _renewed(C: Array, block: TrailingBlock, fixed: FixedVector) -> TrailingBlock:
+    """The block, one matrix older, with the high end of the spectrum looked up where that is due."""
+    if block.age < HIGHEST_LIFETIME:
+        return replace(block, age=block.age + 1)
+    return replace(block, highest=-lowest_eigenvalue_bound(_Negative(C), block.vectors, fixed), age=1)
 
 
 class _Negative:
