@@ -55,7 +55,8 @@ class TrailingBlock:
         """Whether it may be of a matrix of `n` rows: a file may hold anything."""
         if self.values.shape[0] == 0 or tuple(self.vectors.shape) != (n, self.values.shape[0]):
             return False
-        return frobenius(self.values) <= LARGEST_EIGENVALUE and abs(self.highest) <= LARGEST_EIGENVALUE
+        xp = namespace(self.values)
+        return float(xp.max(xp.abs(self.values))) <= LARGEST_EIGENVALUE and abs(self.highest) <= LARGEST_EIGENVALUE
 
     def like(self, template: Array) -> TrailingBlock:
         """The same in the library, on the device and in the precision of `template`."""
