@@ -68,6 +68,25 @@ def test_prominences_do_not_depend_on_the_order_of_points(two_hills):
     np.testing.assert_allclose(np.sort(mixed.prominence), np.sort(straight.prominence), atol=1e-12)
 
 
+@pytest.mark.parametrize("count", [2, 4, 7])
+def test_links_outside_the_tree_change_no_merge_of_parts(count):
+    """The tree is all that is looked at; here all links are, for parts that do not even hang together."""
+    generator = np.random.default_rng(count)
+    Q = generator.random((40, 40)) * (generator.random((40, 40)) < 0.2)
+    look = make_look(4.0, Q @ Q.T + 0.1 * np.eye(40))
+    labels = generator.permutation(np.arange(40) % count)
+    density = look.density[Landscape.PLAIN]
+    sets = {c: density[labels == c].max() for c in range(count)}
+    links = list(zip(labels[look.first], labels[look.second], look.levels[Landscape.PLAIN], strict=True))
+    expected = []
+    while len(expected) < count - 1:
+        a, b, level = max(((i, j, h) for i, j, h in links if i != j), key=lambda link: link[2])
+        expected.append(max(min(sets[a], sets[b]) - level, 0))
+        sets[a] = max(sets[a], sets[b])
+        links = [(a if i == b else i, a if j == b else j, height) for i, j, height in links]
+    assert prominences_between(look, labels) == pytest.approx(expected)
+
+
 def test_the_tree_is_a_maximum_spanning_tree():
     generator = np.random.default_rng(0)
     Q = generator.random((14, 14)) * (generator.random((14, 14)) < 0.4)

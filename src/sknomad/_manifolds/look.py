@@ -14,8 +14,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
+import scipy.sparse as sp
+from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._numerics.arrays import Array
 
@@ -34,6 +37,15 @@ class Landscape(Enum):
 
     PLAIN = 0.55  # as it is
     SMOOTH = 0.7  # averaged once over each point's row of Q
+
+
+@dataclass(frozen=True)
+class Links:
+    """The n - 1 links of a maximum spanning tree of levels, highest first."""
+
+    first: Array  # (n - 1,) ends of the links
+    second: Array  # (n - 1,)
+    levels: Array  # (n - 1,) at which they join
 
 
 @dataclass(frozen=True)
@@ -59,6 +71,11 @@ class Look:
     def are_groups(self) -> bool:
         """Whether the points stand for groups of different size."""
         return bool(np.ptp(self.masses) > 0)
+
+    @cached_property
+    def spanning_trees(self) -> dict[Landscape, Links]:
+        """The links that matter: where sets of points join first never depends on any other."""
+        return {landscape: _spanning_tree(self, landscape) for landscape in Landscape}
 
 
 def make_look(K: float, Q: Array, masses: Array | None = None) -> Look:
@@ -91,9 +108,23 @@ def _densities(diagonal: Array, shares: Array, masses: Array) -> dict[Landscape,
     return {Landscape.PLAIN: plain, Landscape.SMOOTH: shares @ (masses * plain) / of_all}
 
 
-def faintest_level(look: Look, landscape: Landscape, points: Array) -> Array:
-    """The level at which points that no link reaches would join."""
-    return look.density[landscape][points] + landscape.value * math.log(FAINTEST)
+def _spanning_tree(look: Look, landscape: Landscape) -> Links:
+    """Maximum spanning tree of the levels; what no link joins to the densest point hangs on it, faintly."""
+    density = look.density[landscape]
+    n, hub = look.n, int(np.argmax(density))
+    is_joined = np.zeros(n, dtype=bool)
+    is_joined[[hub, *look.second[look.first == hub], *look.first[look.second == hub]]] = True
+    others = np.flatnonzero(~is_joined)
+    first = np.r_[look.first, np.minimum(others, hub)]
+    second = np.r_[look.second, np.maximum(others, hub)]
+    levels = np.r_[look.levels[landscape], density[others] + landscape.value * math.log(FAINTEST)]
+    top = levels.max()
+    # scipy takes a zero for a missing link, so lengths start at one.
+    graph = sp.csr_array((top - levels + 1, (first, second)), shape=(n, n))
+    graph.sort_indices()
+    tree = minimum_spanning_tree(graph).tocoo()
+    order = np.argsort(tree.data, kind="stable")
+    return Links(tree.row[order].astype(np.int64), tree.col[order].astype(np.int64), top + 1 - tree.data[order])
 
 
 def _spectrum(Q: Array) -> tuple[Array, Array, Array]:

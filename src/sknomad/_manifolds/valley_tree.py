@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 import numpy as np
 import scipy.sparse as sp
-from scipy.sparse.csgraph import connected_components, minimum_spanning_tree
+from scipy.sparse.csgraph import connected_components
 
 from .._numerics.arrays import Array
 from .._points.components import in_order
-from .look import FAINTEST, Landscape, Look, faintest_level
+from .look import FAINTEST, Landscape, Look
 
 # A part has at least this share of the points, and at least three; smaller sets join what they meet first.
 SMALLEST_SHARE, FEWEST_POINTS = 0.02, 3
@@ -67,12 +67,12 @@ def valley_tree(look: Look, landscape: Landscape, smallest: int) -> ValleyTree:
     >>> valley_tree(look, Landscape.PLAIN, 3).cut(2).tolist()
     [0, 0, 0, 0, 1, 1, 1, 1]
     """
-    first, second, levels = _spanning_tree(look, landscape)
+    links = look.spanning_trees[landscape]
     sets = _GrowingSets(look.density[landscape], look.masses)
-    prominence, side = np.zeros(len(levels)), np.zeros(len(levels))
-    for k, (i, j, level) in enumerate(zip(first.tolist(), second.tolist(), levels.tolist(), strict=True)):
-        side[k], prominence[k] = sets.join(i, j, level, smallest)
-    return ValleyTree(first, second, levels, prominence, side)
+    joins = zip(links.first.tolist(), links.second.tolist(), links.levels.tolist(), strict=True)
+    ends = [sets.join(i, j, level, smallest) for i, j, level in joins]
+    side, prominence = np.array(ends).reshape(-1, 2).T
+    return ValleyTree(links.first, links.second, links.levels, prominence, side)
 
 
 class _GrowingSets:
@@ -101,32 +101,15 @@ class _GrowingSets:
         return smaller, prominence
 
 
-def _spanning_tree(look: Look, landscape: Landscape) -> tuple[Array, Array, Array]:
-    """Maximum spanning tree, highest level first; what no link reaches hangs on the densest point, faintly."""
-    n, hub = look.n, int(np.argmax(look.density[landscape]))
-    others = np.flatnonzero(np.arange(n) != hub)
-    first = np.r_[look.first, np.minimum(others, hub)]
-    second = np.r_[look.second, np.maximum(others, hub)]
-    levels = np.r_[look.levels[landscape], faintest_level(look, landscape, others)]
-    order = np.lexsort((-levels, second, first))  # of two links between the same points the higher comes first
-    is_second = np.r_[False, (np.diff(first[order]) == 0) & (np.diff(second[order]) == 0)]
-    kept, top = order[~is_second], levels.max()
-    # scipy takes a zero for a missing link, so lengths start at one.
-    graph = sp.csr_array((top - levels[kept] + 1, (first[kept], second[kept])), shape=(n, n))
-    tree = minimum_spanning_tree(graph).tocoo()
-    order = np.argsort(tree.data, kind="stable")
-    return tree.row[order].astype(np.int64), tree.col[order].astype(np.int64), top + 1 - tree.data[order]
-
-
 def prominences_between(look: Look, labels: Array) -> Array:
     """How far the lower peak stands out whenever two of the given parts join; one number less than there are parts."""
-    density, levels = look.density[Landscape.PLAIN], look.levels[Landscape.PLAIN]
-    count = int(labels.max()) + 1
+    links, count = look.spanning_trees[Landscape.PLAIN], int(labels.max()) + 1
     peak = np.full(count, -np.inf)
-    np.maximum.at(peak, labels, density)
+    np.maximum.at(peak, labels, look.density[Landscape.PLAIN])
     saddle = np.full((count, count), -np.inf)
-    # Links come in ascending order, and of several values for one entry the last stays: the highest.
-    saddle[labels[look.first], labels[look.second]] = levels
+    # A link outside the tree is the lowest of a round of links, also where parts are one point each: no part joins by
+    # it first. The highest links come last here, and of several values for one entry the last stays.
+    saddle[labels[links.first[::-1]], labels[links.second[::-1]]] = links.levels[::-1]
     faintest = np.minimum.outer(peak, peak) + Landscape.PLAIN.value * math.log(FAINTEST)
     saddle = np.maximum(faintest, np.maximum(saddle, saddle.T))
     row, column = np.triu_indices(count, 1)
