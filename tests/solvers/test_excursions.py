@@ -112,6 +112,21 @@ def test_a_path_goes_on_where_its_first_milestone_was_not_enough(problem):
     assert proofs[0].lower < proofs[1].lower < proofs[2].lower
 
 
+def test_with_many_points_the_first_multiplier_is_made_smooth_early(monkeypatch):
+    """Small gaps and few points wait for a better point."""
+    problem = KMeansSDP(Gram.from_data(load_digits().data[:150]), 4)
+
+    def first_milestone(gap):
+        solver = ADMM(excursions_from=FIRST, excursion_gap=gap)
+        steps = enumerate(solver.iterates(problem), start=1)
+        return next(number for number, iterate in steps if iterate.is_milestone)
+
+    wide, small = first_milestone(1e-4), first_milestone(1e-5)
+    monkeypatch.setattr(_excursions, "FULL_FOR_A_PLACE", UpTo(cpu=10, gpu=10))
+    assert first_milestone(1e-4) < wide
+    assert first_milestone(1e-5) == small
+
+
 @pytest.mark.parametrize(("rank", "step", "gap", "pays"), [(50, 120, 1e-3, True), (51, 120, 1e-3, False),
                                                              (51, 120, 1e-5, True), (51, 600, 1e-3, True)])  # fmt: skip
 def test_large_ranks_have_late_excursions_where_gaps_are_wide(rank, step, gap, pays):

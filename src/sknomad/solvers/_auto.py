@@ -41,8 +41,8 @@ ONE_RANK_FROM, THOROUGH_FROM = 3e-4, 2000
 HALVING = 4
 # On the way to gaps from `WIDE_GAP` on plain steps, whose filter may be rough, soon have the bound: excursions and
 # anchors wait for so many of them (1000 points, gap 1e-4, two rolls with K = 32: 12 s, with an excursion after 120
-# steps 45 and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for several times as many.
-STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, TIMES_ON_A_GPU = 300, 1500, 5
+# steps 45 and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for more of them.
+STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, STEPS_ON_A_GPU = 300, 1500, 600
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
@@ -64,7 +64,7 @@ class Auto:
         Settings of the first phase, which finds a feasible point of nearly optimal value.
     admm : ADMM
         Settings of the second, which closes the gap from above, and at last from below. On a GPU, from 2,000 points
-        on, excursions begin after five times as many steps as they say.
+        on, excursions begin after 600 steps at the earliest.
     points_below : int, default=100
         Number of points up to which the first phase is 30 sweeps from a cell at every point; 400 where the settings are
         made for gaps below 1e-4.
@@ -164,7 +164,7 @@ class Auto:
             admm = replace(admm, penalty=penalty_for_both(problem.n, problem.K))
         template = choose_device(admm.device, problem.n)
         if is_on_gpu(template) and problem.n > FULL_FOR_A_PLACE.on(template):
-            admm = replace(admm, excursions_from=TIMES_ON_A_GPU * admm.excursions_from)
+            admm = replace(admm, excursions_from=max(admm.excursions_from, STEPS_ON_A_GPU))
         return admm if has_ended else replace(admm, trusted_shortfall=0.0)
 
     def seeded(self, random_state: int) -> Auto:

@@ -14,6 +14,8 @@ from dataclasses import replace
 
 from .._certificate.iterate import Iterate, NegativePart
 from .._certificate.shifting import negative_share
+from .._numerics.arrays import Array
+from .._numerics.sizes import FULL_FOR_A_PLACE
 from .._program.problem import KMeansSDP
 from ._admm_state import ADMMState, GramOperator
 from ._proximal_newton import Place, ProximalStep
@@ -32,6 +34,9 @@ HOLD = 1e-3
 # A point is good enough for a gap where its negative entries, as a share of the trace, are this much larger than it:
 # making them zero costs about a tenth of that share, a quarter at most.
 SHARE_PER_GAP = 6.0
+# With many points the path to such a point costs several times what a smooth multiplier does, and a better multiplier
+# may be all that a wide gap lacks: the first one is made this early.
+EARLY_SHARE_PER_GAP = 200.0
 # Where such a point was not enough, a multiplier is made smooth again with shares so much smaller.
 FALL = 3.0
 # Where ranks are larger than this share of n, conjugate gradients need many long products: on the way to gaps from here
@@ -70,6 +75,12 @@ def stride(gap: float, number: int) -> float:
     return min(STRIDE * (gap / 1e-4) ** 0.25, LONGEST_STRIDE) / 2**number
 
 
+def first_share(n: int, gap: float, template: Array) -> float:
+    """Negative entries, as a share of the trace, with which a multiplier is made smooth for the first time."""
+    is_early = n > FULL_FOR_A_PLACE.on(template) and gap >= WIDE_GAP
+    return (EARLY_SHARE_PER_GAP if is_early else SHARE_PER_GAP) * gap
+
+
 def excursion(
     problem: KMeansSDP, gap: float, number: int, iterate: Iterate, state: ADMMState, gram: GramOperator
 ) -> Iterator[Iterate]:
@@ -81,7 +92,7 @@ def excursion(
     length = stride(gap, number)
     N, rho = NegativePart(state.T, state.rho), FIRST * state.rho
     place: Place | None = None
-    due = SHARE_PER_GAP * gap
+    due = first_share(problem.n, gap, state.T)
     while rho <= LAST * state.rho:
         step = ProximalStep(gram, problem.K - 1, iterate.point, N, rho, HOLD * length**2)
         for nearer in step.places(place):
