@@ -14,6 +14,7 @@ from pathlib import Path
 
 from coordinates import table_rows as coordinates_table
 from default_times import table_rows as default_times_table
+from digits_fine import table_rows as digits_fine_table
 from images import table_rows as images_table
 from landmarks import table as landmarks_table
 from online import table as online_table
@@ -158,6 +159,7 @@ def headline():
 TABLES = {
     "cpu": cpu,
     "h200": h200,
+    "digits-fine": lambda: markdown(*digits_fine_table(rows_of("h200_digits_fine"))),
     "exponents": exponents,
     "kmeans": kmeans,
     "profile": profile,
