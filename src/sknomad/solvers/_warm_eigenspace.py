@@ -47,6 +47,9 @@ LOWEST_LIFETIME, LOWEST_MARGIN = 8, 0.1
 LEAST_ROUGHNESS = 1e-4
 # Guards that may be missing before new ones are added.
 SPARE_GUARDS = 6
+# A block becomes narrower by this factor at most from one matrix to the next: the first points after a start have far
+# lower ranks than those to come, and a block that was cut to them was decomposed anew in each of the next steps.
+FASTEST_SHRINKING = 0.7
 
 
 @saved
@@ -213,7 +216,8 @@ class LeadingProjector:
         U, weights = self._block[:, n_zero:], weights[n_zero:]
         missing = _block_size(U.shape[1]) - self._block.shape[1]
         if missing < 0:
-            self._warm, self._ritz = self._block[:, -missing:], self._ritz[-missing:]
+            surplus = min(-missing, math.floor((1 - FASTEST_SHRINKING) * self._block.shape[1]))
+            self._warm, self._ritz = self._block[:, surplus:], self._ritz[surplus:]
         elif n_zero < _block_size(U.shape[1]) - U.shape[1] - SPARE_GUARDS:
             self._widen(missing)
         if not self.pays(U.shape[1], U):
