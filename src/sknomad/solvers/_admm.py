@@ -35,14 +35,13 @@ from ._excursions import SMALLEST_GAP, excursion, excursion_due, excursion_memor
 from ._halpern import REFLECTION, Anchor
 from ._penalty import LARGEST_FIRST, gliding_penalty, is_noise
 from ._thin_end import ThinEndProjector
+from ._trust import LOST, SETTLED, Trust
 
 # n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
 ARRAYS_OF_THE_JUDGE, ARRAYS = 7.6, 6.4
 # Arrays of more than so many bytes go back to the system at once on a CPU; below, holes between them remain.
 RETURNED_AT_ONCE = 2**25
 LARGE_ARRAYS_OF_THE_JUDGE, LARGE_ARRAYS = 7.9, 2.6
-# Steps before the value of Q is near its limit, and those after which a bound sought alone makes little progress.
-SETTLED, LONGEST_TRUST = 50, 75
 # How rough the points of plain steps may be for a gap in view, and at most.
 ROUGHNESS_PER_GAP, LARGEST_ROUGHNESS = 3.0, 3e-3
 # Towards small gaps feasibility is what takes longest: the primal residual is kept this much below the dual one.
@@ -69,8 +68,11 @@ class ADMM:
     balance_until : int, default=500
         Steps after which the penalty stays fixed, so that convergence is guaranteed.
     trusted_shortfall : float, default=0
-        Let the penalty glide from large to small, for 75 steps at most, until the value of ``Q`` has passed that of
-        soft assignments it started from by this share: as long as their point is that good, only the bound is sought.
+        Let the penalty glide from large to small as long as values of ``Q`` do not tell that the optimum passes that
+        of the soft assignments it started from by more than this share: while their point is good enough, only the
+        bound is sought.
+    trusted_until : int, default=75
+        Step after which their point is not relied on any more.
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
@@ -97,6 +99,7 @@ class ADMM:
     balance_every: int = 10
     balance_until: int = 500
     trusted_shortfall: float = 0.0
+    trusted_until: int = 75
     anchor_from: int = 300
     excursions_from: int = 600
     excursion_gap: float = 1e-6
@@ -112,6 +115,7 @@ class ADMM:
         check_integer(self.balance_every, "balance_every", 1)
         check_integer(self.balance_until, "balance_until", 0)
         check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
+        check_integer(self.trusted_until, "trusted_until", 0)
         check_integer(self.anchor_from, "anchor_from", 0)
         check_integer(self.excursions_from, "excursions_from", 1)
         check_real(self.excursion_gap, "excursion_gap", 0, 1, "a real number in [0, 1]")
@@ -173,14 +177,14 @@ class _Course:
         self.T = namespace(self.template).asarray(like(state.T, self.template), copy=True)
         self.rho, self.count, self.residuals = state.rho, state.step, state.residuals
         self.anchor = None if state.anchor is None else state.anchor.moved_to(self.template)
-        self.trusted = state.trusted if self.settings.trusted_shortfall > 0 else -math.inf
+        self.trust = state.trust if self.settings.trusted_shortfall > 0 else LOST
         self.leading.carry_on(state.block, self.template)
 
     def _begin(self, start: Iterate | None) -> None:
         """Begin at ``T = Q - N/rho`` of any other iterate, or at ``T = J``."""
         problem, template = self.problem, self.template
         is_soft = start is not None and isinstance(start.point, SoftPoint)
-        self.trusted = self._trusted_value(start) if is_soft else -math.inf
+        self.trust = self._trust_in(start) if is_soft else LOST
         self.count, self.residuals, self.anchor = 0, Residuals(1.0, 1.0), None
         self.rho = self._penalty_of_the_next_step()
         if start is None:
@@ -192,12 +196,12 @@ class _Course:
             if self.leading.pays(columns.shape[1], template):
                 self.leading.begin(StepMatrix(self.T, self.gram, self.rho), columns)
 
-    def _trusted_value(self, start: Iterate | None) -> float:
-        """The value up to which the point of the start is good enough; -inf where it is not to be relied on."""
+    def _trust_in(self, start: Iterate | None) -> Trust:
+        """How far the point of the start is relied on."""
         if start is None or self.settings.trusted_shortfall == 0:
-            return -math.inf
+            return LOST
         value = start.point.value(self.problem.gram)
-        return value + self.settings.trusted_shortfall * abs(value)
+        return Trust(value + self.settings.trusted_shortfall * abs(value))
 
     def _first_columns(self, start: Iterate | None) -> Array:
         """Vectors that span most of a good ``Q``: those of the start, or random ones."""
@@ -210,7 +214,7 @@ class _Course:
         """Set an anchor when it is time for one; before that, balance the residuals now and then."""
         if self.anchor is None and self.settings.anchor_from <= self.count and self.problem.n <= FORM_BELOW:
             self.anchor = Anchor.at(self.T)
-        if self.anchor is None and self.trusted > -math.inf:
+        if self.anchor is None and self.trust.is_given:
             self._change_penalty(self._penalty_of_the_next_step())
         elif self.anchor is None and self.settings.balances_at(self.count):
             self.rho *= _rebalance(self.T, self.residuals)
@@ -218,7 +222,7 @@ class _Course:
     def _penalty_of_the_next_step(self) -> float:
         """While only the bound is sought, the gliding one; else that of the settings."""
         scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
-        if self.trusted > -math.inf:
+        if self.trust.is_given:
             scale = gliding_penalty(self.count + 1, self.problem.n, self.problem.K)
         return self._penalty(scale)
 
@@ -263,21 +267,24 @@ class _Course:
         if self.count % self.settings.balance_every != 0 and self.count != 1:
             advance(self.T, point, self.settings.relaxation)
             return
-        ends_trust = self.trusted > -math.inf and self._ends_trust(point)
+        was_trusted = self.trust.is_given
+        if was_trusted and self.count > 1:
+            self.trust = self._trust_after(point)
         self.residuals = advance_and_measure(self.T, point, self.settings.relaxation)
-        if ends_trust:
+        if was_trusted and not self.trust.is_given:
             self._seek_the_point()
 
-    def _ends_trust(self, point: Point) -> bool:
-        """Whether `point` tells that the one of the start is not good enough, or it is too late to rely on that."""
-        if 1 < self.count < SETTLED:
-            return is_noise(self.rank, self.problem.n, self.problem.K)
-        is_late = self.count >= LONGEST_TRUST
-        return is_late or (self.count >= SETTLED and point.value(self.problem.gram) > self.trusted)
+    def _trust_after(self, point: Point) -> Trust:
+        """What `point` leaves of the trust in that of the start."""
+        if self.count >= self.settings.trusted_until:
+            return LOST
+        if self.count < SETTLED:
+            return LOST if is_noise(self.rank, self.problem.n, self.problem.K) else self.trust
+        return self.trust.after(self.count, point.value(self.problem.gram))
 
     def _seek_the_point(self) -> None:
         """From now on, with a penalty for both; residuals at the last one say nothing about the balance at this."""
-        self.trusted, self.residuals = -math.inf, Residuals(1.0, 1.0)
+        self.residuals = Residuals(1.0, 1.0)
         scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
         self._change_penalty(max(self.rho, self._penalty(min(scale, LARGEST_FIRST))))
 
@@ -292,7 +299,7 @@ class _Course:
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""
         block = self.leading.carried()
-        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trusted, block, self.anchor)
+        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trust, block, self.anchor)
 
     def _projector(self) -> Callable[[StepMatrix], tuple[Point, int]]:
         """What maps the matrix of a step to its point, and the rank of that less one."""

@@ -22,6 +22,7 @@ from .._program.problem import KMeansSDP
 from ._halpern import Anchor
 from ._soft_updates import SoftState, row_scores
 from ._trailing_block import TrailingBlock
+from ._trust import Trust
 from ._warm_eigenspace import WarmBlock
 
 # Up to this many points the matrix of a step is formed, a second n x n array, for faster products.
@@ -48,7 +49,7 @@ class ADMMState:
     rho: float  # penalty
     step: int  # steps taken
     residuals: Residuals  # as last measured
-    trusted: float  # value up to which the point of the start is good enough; -inf where it is not relied on
+    trust: Trust  # in the point of the start
     block: WarmBlock | TrailingBlock | None  # what is known of the eigenvectors at one end of the spectrum
     anchor: Anchor | None  # of anchored steps
 

@@ -23,15 +23,16 @@ from ._soft_updates import SoftState
 # After soft assignments ADMM usually has the bound to find rather than the point: a penalty that glides from large to
 # small, and long steps, reach it in the fewest steps. On pure noise soft assignments fall short by a percent, and both
 # must be found.
-FOR_THE_BOUND = ADMM(relaxation=1.8, trusted_shortfall=2e-3, excursions_from=120)
+FOR_THE_BOUND = ADMM(relaxation=1.8, trusted_shortfall=1e-3, excursions_from=120)
 # From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound. A sweep
 # costs n x n numbers, so that it pays for few points only, and for more where small gaps are asked for: it keeps the
 # symmetry of the data, without which rings and tori take up to ten times as many steps.
 FEW_POINTS = SoftAssignment(rank="points", sweeps=30)
 AFTER_FEW_POINTS = ADMM(penalty=0.7, relaxation=1.8, excursions_from=120)
 POINTS_BELOW, POINTS_BELOW_FOR_SMALL_GAPS = 100, 400
-# How far soft assignments may fall short, as a multiple of the gap in view.
-TRUSTED_SHARE = 2.0
+# How far soft assignments may fall short, as a multiple of the gap in view, and for how many steps that is believed on
+# the way to gaps from `ONE_RANK_FROM` on: the bound is all that is missing there, and another penalty sets it back.
+TRUSTED_SHARE, LONG_TRUST = 1.0, 200
 # Where soft assignments end: a fiftieth of the gap in view, between these.
 FINEST, COARSEST, SHARE_OF_TOLERANCE = 1e-6, 2e-5, 0.02
 # More cells gain some 1e-5: too little for gaps from here on, unless sweeps cost far less than steps, as they do from
@@ -101,6 +102,8 @@ class Auto:
         few = POINTS_BELOW if tol >= SINGLE_PRECISION_FROM else POINTS_BELOW_FOR_SMALL_GAPS
         # Beyond few points a filtered block takes as many steps as full decompositions, for half the time.
         admm = replace(FOR_THE_BOUND, device=device, exact_below=few, excursion_gap=min(tol, 1.0))
+        if tol >= ONE_RANK_FROM:
+            admm = replace(admm, trusted_until=LONG_TRUST)
         if tol >= WIDE_GAP:
             admm = replace(admm, excursions_from=STEPS_FOR_WIDE_GAPS, anchor_from=LATE_ANCHOR)
         return cls(soft, admm, points_below=few)
