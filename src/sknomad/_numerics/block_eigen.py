@@ -28,7 +28,7 @@ LARGEST_GAIN = {8: 1e8, 4: 1e5}
 # Eigenvalues of the matrices of steps are far below this, whatever the data: their penalty has the data's scale.
 LARGEST_EIGENVALUE = 1e30
 # Entries of vectors of length one, with room for rounding.
-LARGEST_ENTRY = 2.0
+LARGEST_OF_A_UNIT_VECTOR = 2.0
 
 
 def check_pairs(vectors: Array, values: Array, n: int) -> None:
@@ -37,7 +37,7 @@ def check_pairs(vectors: Array, values: Array, n: int) -> None:
     count = values.shape[0]
     if not 0 < count < n:
         raise ValueError(f"Ritz values must be at least one and fewer than {n}, got {count}.")
-    check_moderate(vectors, "Ritz vectors", (n, count), LARGEST_ENTRY)
+    check_moderate(vectors, "Ritz vectors", (n, count), LARGEST_OF_A_UNIT_VECTOR)
 
 
 class Operator(Protocol):

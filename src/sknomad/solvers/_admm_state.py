@@ -189,7 +189,19 @@ def _empty_state(n: int, template: Array) -> Array:
 
 
 def warm_state(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -> Array:
-    """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments."""
+    """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments.
+
+    Where that is none that steps can be taken from, as in single precision for a start of any size, ``T = J``.
+    """
+    T = _state_at(problem, start, rho, template)
+    try:
+        return check_moderate(T, "a state", (problem.n, problem.n), LARGEST_STATE)
+    except ValueError:
+        return cold_state(problem.fixed, template)
+
+
+def _state_at(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -> Array:
+    """``T`` as the start suggests."""
     point = start.point
     if isinstance(point, SoftPoint) and isinstance(start.state, SoftState) and start.N is None:
         start.state.check(problem)
