@@ -126,10 +126,7 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_poin
     Rows that are points (`of_points`) may come relative to the first one, where that takes whole numbers into float64.
     """
     X = well_formed(X, name)
-    if not isinstance(X, str | bytes) and np.iscomplexobj(X):
-        raise ValueError(
-            f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
-        )
+    refuse_complex(X, name)
     try:
         table: Table = check_array(
             X,
@@ -146,6 +143,14 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_poin
         return exact_table(X, table, name)[0]
     check_exact(X, table, name)
     return table
+
+
+def refuse_complex(X: Data, name: str) -> None:
+    """Refuse complex numbers, without the table in the error."""
+    if not isinstance(X, str | bytes) and np.iscomplexobj(X):
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
+        )
 
 
 def check_finite(X: Table, name: str, columns: Sequence[str] | None = None) -> None:
