@@ -121,3 +121,90 @@ def test_numbers_of_other_kinds_are_refused_in_a_sentence(tmp_path, optimum, val
 
         path.write_bytes(edited(members, replace))
         assert_true_or_refused(path, "admm", optimum)
+
+
+LARGE = 10**400
+NOT_A_NUMBER, BELOW_ALL = {"type": "float", "value": "nan"}, {"type": "float", "value": "-inf"}
+
+
+def assert_refused_clearly(path, solver):
+    """One sentence that says what must hold, with nothing of what a library says to nonsense."""
+    with pytest.raises(
+        CheckpointError, match=r"checkpoint must hold .* must .*\. Delete it to start again\.$"
+    ) as caught:
+        solve(PROBLEM, solver, tol=0.0, max_iter=20, checkpoint=path)
+    text = str(caught.value)
+    assert len(text.splitlines()) == 1
+    assert ".." not in text.split(path.name)[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("iteration", LARGE),
+        ("seconds_before", LARGE),
+        ("trace", []),
+        ("trace", {"type": "dict", "keys": [1], "values": [2]}),
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_numbers_and_histories_of_no_run_are_refused(tmp_path, name, value):
+    path = tmp_path / "run.ckpt"
+    path.write_bytes(edited(stopped_run(path, "admm"), lambda state: state.update({name: value})))
+    assert_refused_clearly(path, "admm")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *[("optimism", value) for value in (None, "much", [], -1.0, LARGE, NOT_A_NUMBER)],
+        *[("screen", value) for value in (BELOW_ALL, LARGE)],
+        *[("vectors", value) for value in (3, "some", {"type": "array", "name": "array_0"})],
+        *[(name, LARGE) for name in ("next_look", "first_multiplier", "last_repair", "last_look")],
+    ],
+    ids=lambda value: str(value)[:20],
+)
+def test_plans_of_no_judge_are_refused(tmp_path, name, value):
+    path = tmp_path / "run.ckpt"
+
+    def change(state):
+        state["judge"]["fields"][name] = value
+
+    # The first array holds the eigenvectors of Q, with an entry that no unit vector has.
+    members = stopped_run(path, "admm")
+    path.write_bytes(edited(members, change, lambda name, array: array * 1e3 if name == "array_0.npy" else array))
+    assert_refused_clearly(path, "admm")
+
+
+@pytest.mark.parametrize("solver", ["admm", "soft"])
+@pytest.mark.parametrize("value", [-1, True, "many", [1, 2]])
+def test_multipliers_that_are_none_are_refused(tmp_path, solver, value):
+    path = tmp_path / "run.ckpt"
+    members = stopped_run(path, solver, stop=3)
+    path.write_bytes(edited(members, lambda state: state["iterate"]["fields"].update(N=value)))
+    assert_refused_clearly(path, solver)
+
+
+def test_residuals_beyond_all_numbers_are_refused(tmp_path):
+    path = tmp_path / "run.ckpt"
+    members = stopped_run(path, "soft", stop=3)
+
+    def change(state):
+        state["iterate"]["fields"]["residuals"]["values"][0] = LARGE
+
+    path.write_bytes(edited(members, change))
+    with pytest.raises(CheckpointError, match=r"^checkpoint must hold the state of a run"):
+        solve(PROBLEM, "soft", checkpoint=path)
+
+
+@pytest.mark.parametrize("value", [np.nan, 0.0, -1.0])
+@pytest.mark.parametrize("solver", ["soft", "admm", "auto"])
+def test_soft_assignments_to_no_cell_are_no_error_of_a_kernel(tmp_path, optimum, solver, value):
+    path = tmp_path / "run.ckpt"
+    members = stopped_run(path, "soft" if solver == "soft" else solver, stop=2)
+
+    def fill(name, array):
+        return np.full_like(array, value) if array.ndim == 2 and array.shape[0] == PROBLEM.n else array
+
+    path.write_bytes(edited(members, change_array=fill))
+    assert_true_or_refused(path, solver, optimum)

@@ -93,6 +93,10 @@ class Iterate:
         for name, value in given.items():
             if not isinstance(value, numbers.Real):
                 raise TypeError(f"residuals must be real numbers, got {type(value).__name__} for {name!r}.")
+            try:
+                float(value)
+            except OverflowError as error:
+                raise ValueError(f"residuals must be within float64, got a larger number for {name!r}.") from error
 
     @property
     def point(self) -> Point:

@@ -33,7 +33,7 @@ def without_missing(table: Table, missing: str) -> Table:
     if missing == "error":
         raise TableError(
             f"FILE must have no missing values, got {described}. Pass --missing drop to leave out the "
-            f"{rows} that have any, or --missing mean to fill in the mean of their column."
+            f"{rows} with any, or --missing mean to fill in the mean of their column."
         )
     if missing == "drop":
         note = f"{rows} with missing values left out ({described})"

@@ -22,7 +22,7 @@ from .._numerics.arrays import Array, Data, Table
 from .._numerics.dask_blocks import is_dask
 from .._numerics.exact_input import check_exact
 from .._numerics.sparse_input import well_formed
-from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real
+from .._numerics.validation import Seed, check_choice, check_finite, check_integer, check_real, refuse_complex
 from .._points.point import Point
 from .._program.gram import Gram
 from .._program.inputs import column_names, refuse_text
@@ -274,6 +274,7 @@ class CertifiedKMeans(Saveable, ClassNamePrefixFeaturesOutMixin, TransformerMixi
                 ensure_all_finite=False, ensure_min_samples=2 if reset else 1,
             )  # fmt: skip
         except (TypeError, ValueError):
+            refuse_complex(X, "X")
             refuse_text(X)
             raise
         check_finite(table, "X", column_names(X))

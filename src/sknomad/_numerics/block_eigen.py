@@ -15,6 +15,7 @@ from scipy.linalg import eigvalsh_tridiagonal
 
 from .arrays import Array, device, eigh, frobenius, inverse_of_lower, is_on_gpu, itemsize, like, namespace
 from .fixed_vector import FixedVector
+from .validation import check_moderate
 
 LANCZOS_STEPS = 12
 # Vectors beyond the wanted ones, the filter's degree, and the passes of `leading_eigenpairs`.
@@ -24,6 +25,19 @@ ORTHONORMAL_ENOUGH = 1e-9
 # Most amplification in one pass, by the bytes of a number; beyond, other directions drown in the rounding of the
 # largest: in single precision half-rings with rank a third of n took five times as many steps.
 LARGEST_GAIN = {8: 1e8, 4: 1e5}
+# Eigenvalues of the matrices of steps are far below this, whatever the data: their penalty has the data's scale.
+LARGEST_EIGENVALUE = 1e30
+# Entries of vectors of length one, with room for rounding.
+LARGEST_OF_A_UNIT_VECTOR = 2.0
+
+
+def check_pairs(vectors: Array, values: Array, n: int) -> None:
+    """Refuse what cannot be Ritz pairs of a matrix of `n` rows."""
+    check_moderate(values, "Ritz values", (None,), LARGEST_EIGENVALUE)
+    count = values.shape[0]
+    if not 0 < count < n:
+        raise ValueError(f"Ritz values must be at least one and fewer than {n}, got {count}.")
+    check_moderate(vectors, "Ritz vectors", (n, count), LARGEST_OF_A_UNIT_VECTOR)
 
 
 class Operator(Protocol):

@@ -23,13 +23,18 @@ SYMMETRY_TOLERANCE = 1e-8
 DEFINITE_TOLERANCE = 1e-8
 # Below this half of a number may be rounded by more than one in 10^16 of the largest.
 SMALLEST_TO_HALVE = 1e-290
+# Beyond this whole numbers are not all float64 numbers, and nobody has counted as far.
+LARGEST_COUNT = 2**53
 
 
 def check_real(value: object, name: str, low: float, high: float, rule: str) -> float:
     """`value` as a float in ``[low, high]``, or an error that quotes `rule`."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, numbers.Real):
         raise TypeError(f"{name} must be {rule}, got {value!r} of type {type(value).__name__}.")
-    number = float(value)
+    try:
+        number = float(value)
+    except OverflowError as error:
+        raise ValueError(f"{name} must be {rule}, got a whole number beyond float64.") from error
     if not low <= number <= high:
         raise ValueError(f"{name} must be {rule}, got {value!r}.")
     return number
@@ -42,6 +47,14 @@ def check_integer(value: object, name: str, low: int) -> int:
     if value < low:
         raise ValueError(f"{name} must be an integer >= {low}, got {value!r}.")
     return int(value)
+
+
+def check_count(value: object, name: str) -> int:
+    """`value` as an int that may count something: not negative, and not beyond what float64 counts."""
+    count = check_integer(value, name, 0)
+    if count > LARGEST_COUNT:
+        raise ValueError(f"{name} must be an integer of at most 2**53, got a larger one.")
+    return count
 
 
 def check_numbers(array: Array, name: str, shape: tuple[int | None, ...], *, finite: bool = False) -> Array:
@@ -69,6 +82,15 @@ def check_numbers(array: Array, name: str, shape: tuple[int | None, ...], *, fin
     if finite and not all_finite(array):
         raise ValueError(f"{name} must hold finite numbers, got NaN or inf.")
     return array
+
+
+def check_moderate(array: Array, name: str, shape: tuple[int | None, ...], largest: float) -> Array:
+    """As `check_numbers`, and no number is beyond `largest` or NaN; without a copy of the array."""
+    array = check_numbers(array, name, shape)
+    xp = namespace(array)
+    if 0 in array.shape or (float(xp.min(array)) >= -largest and float(xp.max(array)) <= largest):
+        return array
+    raise ValueError(f"{name} must hold numbers of at most {largest:.1e}, got larger ones or NaN.")
 
 
 def check_indices(array: Array, name: str, size: int | None = None) -> Array:
@@ -104,10 +126,7 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_poin
     Rows that are points (`of_points`) may come relative to the first one, where that takes whole numbers into float64.
     """
     X = well_formed(X, name)
-    if not isinstance(X, str | bytes) and np.iscomplexobj(X):
-        raise ValueError(
-            f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
-        )
+    refuse_complex(X, name)
     try:
         table: Table = check_array(
             X,
@@ -124,6 +143,14 @@ def check_table(X: Data, name: str = "X", *, accept_sparse: bool = True, of_poin
         return exact_table(X, table, name)[0]
     check_exact(X, table, name)
     return table
+
+
+def refuse_complex(X: Data, name: str) -> None:
+    """Refuse complex numbers, without the table in the error."""
+    if not isinstance(X, str | bytes) and np.iscomplexobj(X):
+        raise ValueError(
+            f"Complex data not supported: {name} must hold real numbers. Pass {name}.real, or both parts side by side."
+        )
 
 
 def check_finite(X: Table, name: str, columns: Sequence[str] | None = None) -> None:

@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 from .._numerics.arrays import Array, Data, Table, device, given_template, namespace, to_numpy
 from .._numerics.exact_input import check_exact, exact_table, rows_from
 from .._numerics.sparse_input import well_formed
-from .._numerics.validation import check_finite
+from .._numerics.validation import check_finite, refuse_complex
 from .duplicates import Groups
 from .gram import Gram
 
@@ -32,6 +32,7 @@ def read_table(estimator: Any, X: Data, *, reset: bool) -> Table:
     try:
         table: Table = validate_data(estimator, given, reset=reset, **checks)
     except (TypeError, ValueError) as error:
+        refuse_complex(given, "X")
         refuse_text(X)
         raise type(error)(f"X must be a table of real numbers with at least {least} rows: {error}") from error
     check_finite(table, "X", column_names(X))

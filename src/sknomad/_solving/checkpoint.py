@@ -21,12 +21,13 @@ from .._certificate.iterate import Iterate
 from .._files.archive import FormatError, Kind, read_archive, write_archive
 from .._files.records import Decoder, Encoder, saved
 from .._numerics.arrays import Array
-from .._numerics.validation import check_integer, check_real
+from .._numerics.validation import check_count, check_numbers, check_real
 from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
 from ..solvers import Solver
 from .judging import ProgramJudge
 from .run_state import Run, columns_of, rows_of_columns
+from .starting import usable_start
 
 # Least time between two checkpoints, and how many times the seconds that writing took pass at least before the next:
 # never more than a tenth of the time goes into writing.
@@ -78,16 +79,21 @@ class RunRecord:
             raise ValueError("it must hold an iterate and a judge")
         if not isinstance(self.point, MixedPoint | None) or not isinstance(self.upper_was_known, bool):
             raise ValueError("its point must be one, or none")
-        if any(point.n != n for point in (self.iterate.point, self.point) if point is not None):
-            raise ValueError(f"its points must have {n} rows")
-        if judge.vectors is not None and (judge.vectors.ndim != 2 or judge.vectors.shape[0] != n):
-            raise ValueError(f"its eigenvectors must have {n} rows")
-        counts = (judge.next_look, judge.last_repair, judge.last_look, judge.first_multiplier or 0)
-        for count in (self.iteration, *counts):
-            check_integer(count, "every count", 0)
+        if self.point is not None and self.point.n != n:
+            raise ValueError(f"its best point must have {n} rows, got {self.point.n}")
+        check_count(self.iteration, "its iterations")
         check_real(self.seconds_before, "the seconds before", 0, LONGEST_RUN, "a number of seconds")
-        check_real(judge.screen, "the estimate", -math.inf, math.inf, "a real number")
-        check_real(judge.last_gap, "the last gap", -math.inf, math.inf, "a real number")
+        _check_history(self.trace)
+        judge.check(n)
+
+
+def _check_history(trace: object) -> None:
+    """Refuse what are no columns of equal length."""
+    if not isinstance(trace, dict) or not all(isinstance(name, str) for name in trace):
+        raise TypeError("its history must be columns by their names, got something else")
+    lengths = {len(check_numbers(column, "a column of its history", (None,))) for column in trace.values()}
+    if len(lengths) > 1:
+        raise ValueError("its history must have columns of equal length, got others")
 
 
 class CheckpointFile:
@@ -107,7 +113,8 @@ class CheckpointFile:
         record = read_run(self.path, run.problem, self.solver)
         try:
             record.check(run.problem)
-            run.iterate, run.iteration, run.rows = record.iterate, record.iteration, rows_of_columns(record.trace)
+            run.iterate = usable_start(record.iterate, run.problem, "its iterate")
+            run.iteration, run.rows = record.iteration, rows_of_columns(record.trace)
             run.seconds_before = record.seconds_before
             self.judge.take_over(record.judge)
             self.judge.prove_again(run, record.point, record.multiplier, upper_was_known=record.upper_was_known)
@@ -125,7 +132,7 @@ class CheckpointFile:
             raise self._unusable(error) from error
 
     def _unusable(self, error: Exception) -> CheckpointError:
-        reason = " ".join(str(error).split())[:200]
+        reason = " ".join(str(error).split())[:200].rstrip(".")
         return CheckpointError(
             f"checkpoint must hold a run that can go on, got {str(self.path)!r}: {reason}. Delete it to start again."
         )

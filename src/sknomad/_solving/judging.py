@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -13,6 +14,8 @@ from .._certificate.shifting import negative_share
 from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, state_of, upper_bound
 from .._files.records import saved
 from .._numerics.arrays import Array, is_on_gpu
+from .._numerics.block_eigen import LARGEST_OF_A_UNIT_VECTOR
+from .._numerics.validation import check_count, check_moderate, check_real
 from .._points.forms import DensePoint, SpectralPoint
 from .._points.point import Point
 from .run_state import Run
@@ -75,6 +78,18 @@ class ProgramJudge:
     last_look: int = 0  # iteration of the last one, where the next is forecast
     last_gap: float = math.inf  # what it suggested
     optimism: float = 0.0  # how far the last proof that fell short was from what suggested it
+
+    def check(self, n: int) -> None:
+        """Refuse what can be no plan of a judge of `n` points: a file may hold anything."""
+        if self.vectors is not None:
+            check_moderate(self.vectors, "the judge's eigenvectors", (n, None), LARGEST_OF_A_UNIT_VECTOR)
+        first = 0 if self.first_multiplier is None else self.first_multiplier
+        for count in (self.next_look, self.last_repair, self.last_look, first):
+            check_count(count, "every count of the judge")
+        largest = sys.float_info.max
+        check_real(self.screen, "the judge's estimate", -largest, math.inf, "a real number above -inf")
+        check_real(self.last_gap, "the judge's last gap", -math.inf, math.inf, "a real number")
+        check_real(self.optimism, "the judge's optimism", 0, largest, "a finite number >= 0")
 
     def take_over(self, other: ProgramJudge) -> None:
         """Go on where another judge of the same run was."""

@@ -11,13 +11,12 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from .._certificate.iterate import LARGEST_ENTRY, Iterate, NegativePart
-from .._certificate.upper import GRADES, state_of
-from .._numerics.arrays import Array, double, is_array, namespace
+from .._certificate.iterate import Iterate
+from .._certificate.upper import GRADES
 from .._numerics.ieee import check_arithmetic
 from .._numerics.threads import suitable_threads
 from .._numerics.validation import check_choice, check_integer, check_real
-from .._points.mixed import MixedPoint, interior_point
+from .._points.mixed import interior_point
 from .._program.problem import KMeansSDP
 from ..solvers import Auto, Solver, resolve
 from .advice import for_a_bound, for_a_smaller_gap, how_it_ended
@@ -29,6 +28,7 @@ from .past_dense import bound_by_landmarks, lacks_memory_alone
 from .run_state import Run
 from .smoothness import SmoothRun
 from .solution import Solution, Status
+from .starting import usable_start
 
 # Points up to which a checkpoint holds the multiplier of the best bound beside the last one, and up to which every run
 # keeps it: whoever starts from a solution then begins with its bounds.
@@ -100,6 +100,8 @@ def solve(
         raise TypeError(f"smooth must be True or False, got {smooth!r}.")
     if grade == "verified":
         check_arithmetic(np.empty(0))  # lower bounds are of that grade too, where there is no upper one
+    if start is not None:
+        start = usable_start(start, problem, "start")
     keeps = problem.n <= ALWAYS_KEEPS_MULTIPLIER_UP_TO
     run = (SmoothRun if smooth else Run)(problem, tol, grade, iterate=start, keeps_multiplier=keeps)
     solver = resolve(solver, problem, tol)
@@ -157,31 +159,9 @@ def _check_arguments(
         check_real(max_seconds, "max_seconds", 0, math.inf, "a number of seconds >= 0 or None")
     if start is not None and not isinstance(start, Iterate):
         raise TypeError(f"start must be an Iterate or None, got {type(start).__name__}. Pass solution.iterate.")
-    if start is not None and start.point.n != problem.n:
-        raise ValueError(f"start must have {problem.n} rows as the problem has, got {start.point.n}.")
-    if start is not None and not _is_moderate(problem, start):
-        raise ValueError("start must have finite entries, got NaN, inf or numbers next to it. Start without it.")
     if callback is not None and not callable(callback):
         raise TypeError(f"callback must be callable or None, got {type(callback).__name__}.")
     check_choice(grade, "grade", GRADES)
-
-
-def _is_moderate(problem: KMeansSDP, start: Iterate) -> bool:
-    """Whether neither point nor multiplier has an entry that is about to overflow."""
-    point = start.point.base if isinstance(start.point, MixedPoint) else start.point
-    # Points may be products of two such arrays.
-    arrays = [array for array in vars(point).values() if is_array(array)]
-    sizes = [_largest(array) * _largest(array) for array in arrays]
-    if start.N is not None:
-        weight = abs(start.N.weight) if isinstance(start.N, NegativePart) else 1.0
-        sizes.append(_largest(state_of(problem, start.N)) * weight)
-    return all(size <= LARGEST_ENTRY for size in sizes)
-
-
-def _largest(array: Array) -> float:
-    """The largest absolute value, NaN where there is one."""
-    xp = namespace(array)
-    return float(xp.max(xp.abs(double(array)))) if 0 not in array.shape else 0.0
 
 
 def _warn_unless_certified(status: Status, run: Run, solver: Solver) -> None:

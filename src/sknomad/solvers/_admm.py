@@ -174,6 +174,7 @@ class _Course:
 
     def _continue(self, state: ADMMState) -> None:
         """Go on exactly where an iterate of this solver stopped."""
+        state.check(self.problem)
         self.T = namespace(self.template).asarray(like(state.T, self.template), copy=True)
         self.rho, self.count, self.residuals = state.rho, state.step, state.residuals
         self.anchor = None if state.anchor is None else state.anchor.moved_to(self.template)

@@ -7,6 +7,7 @@ No pass allocates a second n x n array. Large states on a CUDA device are passed
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass, replace
 
 from .._certificate.iterate import Iterate, NegativePart
@@ -14,6 +15,7 @@ from .._files.records import saved
 from .._numerics import fused
 from .._numerics.arrays import Array, device, double, is_on_gpu, like, namespace, row_slices
 from .._numerics.fixed_vector import FixedVector
+from .._numerics.validation import check_count, check_moderate, check_real
 from .._points.forms import SoftPoint, SpectralPoint
 from .._points.point import Point
 from .._program.data_rows import rows_of
@@ -29,6 +31,8 @@ from ._warm_eigenspace import WarmBlock
 FORM_BELOW = 30_000
 # Numbers in one row block: large enough for fast products, small beside the state.
 BLOCK_ENTRIES = 2**26
+# Entries of a state are about those of ``Q``, penalties about the norm of ``D``: beyond this, times more, is no state.
+LARGEST_STATE = 1e16
 
 
 @saved
@@ -52,6 +56,21 @@ class ADMMState:
     trust: Trust  # in the point of the start
     block: WarmBlock | TrailingBlock | None  # what is known of the eigenvectors at one end of the spectrum
     anchor: Anchor | None  # of anchored steps
+
+    def check(self, problem: KMeansSDP) -> None:
+        """Refuse what no step on `problem` can have left: a file may hold anything. Blocks are seen to elsewhere."""
+        n, size = problem.n, problem.gram.norm or 1.0
+        check_moderate(self.T, "the matrix of ADMM's state", (n, n), LARGEST_STATE)
+        rule = "a positive real number of the size of the data"
+        check_real(self.rho, "the penalty of ADMM's state", size / LARGEST_STATE, size * LARGEST_STATE, rule)
+        check_count(self.step, "the steps of ADMM's state")
+        check_real(self.trusted, "the trusted value of ADMM's state", -math.inf, math.inf, "a real number")
+        if not isinstance(self.residuals, Residuals) or not isinstance(self.anchor, Anchor | None):
+            raise TypeError("ADMM's state must have residuals, and an anchor or None, got something else.")
+        for residual in (self.residuals.primal, self.residuals.dual):
+            check_real(residual, "a residual of ADMM's state", 0, sys.float_info.max, "a finite number >= 0")
+        if self.anchor is not None:
+            self.anchor.check(n, LARGEST_STATE)
 
 
 def row_blocks(n: int) -> list[slice]:
@@ -171,9 +190,22 @@ def _empty_state(n: int, template: Array) -> Array:
 
 
 def warm_state(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -> Array:
-    """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments."""
+    """``T = Q - N/rho`` for the ``Q`` of an iterate and its multiplier, or the one guessed from soft assignments.
+
+    Where that is none that steps can be taken from, as in single precision for a start of any size, ``T = J``.
+    """
+    T = _state_at(problem, start, rho, template)
+    try:
+        return check_moderate(T, "a state", (problem.n, problem.n), LARGEST_STATE)
+    except ValueError:
+        return cold_state(problem.fixed, template)
+
+
+def _state_at(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -> Array:
+    """``T`` as the start suggests."""
     point = start.point
     if isinstance(point, SoftPoint) and isinstance(start.state, SoftState) and start.N is None:
+        start.state.check(problem)
         return _soft_state(problem, point, start.state.lam, rho, template)
     T = _formed_point(point, template)
     N = start.multiplier

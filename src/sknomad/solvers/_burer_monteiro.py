@@ -19,7 +19,7 @@ from .._algorithms.symmetric_nmf import symmetric_nmf
 from .._certificate.iterate import Iterate
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, to_numpy
-from .._numerics.validation import check_integer, check_real
+from .._numerics.validation import check_integer, check_moderate, check_real
 from .._points.forms import FactorPoint, SoftPoint
 from .._points.mixed import MixedPoint
 from .._program.problem import KMeansSDP
@@ -27,6 +27,8 @@ from .._program.problem import KMeansSDP
 MULTIPLE = re.compile(r"(\d+)?K")
 # n x r arrays alive in L-BFGS-B: ten pairs of corrections, and what a gradient needs.
 ARRAYS_OF_A_STEP = 30
+# The data are divided by their norm: beyond this a number is no multiplier.
+LARGEST_MULTIPLIER = 1e30
 Stop: TypeAlias = Literal["feasible", "change"]
 STOPS: tuple[Stop, ...] = get_args(Stop)
 
@@ -38,6 +40,12 @@ class BurerMonteiroState:
 
     rows: Array  # (n,) mu, of Y Y'1 = 1
     trace: float  # lambda, of tr Y'Y = K
+
+    def check(self, n: int) -> None:
+        """Refuse what no step of `n` points can have left: a file may hold anything."""
+        check_moderate(self.rows, "the multipliers of rows", (n,), LARGEST_MULTIPLIER)
+        rule = f"a real number of at most {LARGEST_MULTIPLIER:.1e}"
+        check_real(self.trace, "the multiplier of the trace", -LARGEST_MULTIPLIER, LARGEST_MULTIPLIER, rule)
 
 
 @saved
@@ -167,7 +175,10 @@ class BurerMonteiro:
         """Continue an iterate of this solver, take the factor of another, or factor ``D`` without its signs."""
         fresh = BurerMonteiroState(np.zeros(problem.n), 0.0)
         if start is not None and (Y := _factor_of(start)) is not None:
-            return Y, start.state if isinstance(start.state, BurerMonteiroState) else fresh
+            if not isinstance(start.state, BurerMonteiroState):
+                return Y, fresh
+            start.state.check(problem.n)
+            return Y, start.state
         gram, rank = problem.gram, self.columns(problem)
         size = gram.norm or 1.0
         X = _short_factor(problem)

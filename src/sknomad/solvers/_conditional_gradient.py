@@ -19,7 +19,7 @@ from .._certificate.iterate import Iterate
 from .._certificate.lower import as_spectral
 from .._files.records import saved
 from .._numerics.arrays import Array, Device, to_numpy
-from .._numerics.validation import check_choice, check_integer, check_real
+from .._numerics.validation import check_choice, check_count, check_integer, check_moderate, check_real
 from .._points.forms import DensePoint
 from .._program.problem import KMeansSDP
 from ._conditional_gradient_steps import ScaledMatrix, best_on_span, exact_step, form_gradient, violations
@@ -28,6 +28,8 @@ from ._conditional_gradient_steps import ScaledMatrix, best_on_span, exact_step,
 ARRAYS = 16
 # A point of another solver counts as this many outer steps: the first steps of a cold start would wipe it out.
 STEPS_OF_A_START = 50
+# The data are divided by their largest square: numbers of a state are nowhere near this.
+LARGEST_STATE = 1e30
 
 # The authors' stopping tests: largest violation in units of K/n, and root mean square of the negative entries.
 STOPS = {"figures": (1e-3, 1e-4), "timing": (1e-2, 1e-4)}
@@ -58,6 +60,12 @@ class ConditionalGradientState:
     G: Array  # (n, n), the multiplier of Q >= 0 with its sign turned, for the scaled data
     step: int  # outer steps taken
     v: Array  # (n,) the last eigenvector
+
+    def check(self, n: int) -> None:
+        """Refuse what no step of `n` points can have left: a file may hold anything."""
+        for name, shape in (("W", (n, n)), ("G", (n, n)), ("v", (n,))):
+            check_moderate(vars(self)[name], f"{name} of a conditional gradient state", shape, LARGEST_STATE)
+        check_count(self.step, "the steps of a conditional gradient state")
 
 
 @saved
@@ -195,7 +203,9 @@ def _initial_state(problem: KMeansSDP, start: Iterate | None, scale: float) -> t
         return W, G, 0, None
     if isinstance(start.state, ConditionalGradientState):
         state = start.state
-        return np.array(state.W), np.array(state.G), state.step, np.array(state.v)
+        state.check(n)
+        W, G, v = (np.array(to_numpy(array), dtype=np.float64) for array in (state.W, state.G, state.v))
+        return W, G, state.step, v
     multiplier = start.multiplier
     if multiplier is not None:
         N = np.asarray(to_numpy(multiplier), dtype=np.float64)

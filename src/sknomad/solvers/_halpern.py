@@ -7,10 +7,12 @@ current point whenever the residual has fallen enough turns its sublinear rate i
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 
 from .._files.records import saved
 from .._numerics.arrays import Array, like, namespace
+from .._numerics.validation import check_count, check_moderate, check_real
 
 # The reflected step; plain ADMM relaxes by less.
 REFLECTION = 2.0
@@ -34,6 +36,13 @@ class Anchor:
     def at(cls, T: Array) -> Anchor:
         """A new anchor at a copy of `T`."""
         return cls(namespace(T).asarray(T, copy=True))
+
+    def check(self, n: int, largest: float) -> None:
+        """Refuse what no step of `n` points can have left; the entries of a state are at most `largest`."""
+        check_moderate(self.T0, "the anchor of a state", (n, n), largest)
+        check_count(self.count, "the steps since an anchor")
+        for residual in (self.first, self.last):
+            check_real(residual, "the residual of an anchor", 0, math.inf, "a real number >= 0")
 
     def moved_to(self, template: Array) -> Anchor:
         """The same in the library, on the device and in the precision of `template`."""

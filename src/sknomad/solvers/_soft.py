@@ -146,7 +146,7 @@ class SoftAssignment:
         template = choose_device(self.device, problem.n)
         rows, fixed = rows_of(problem.gram, template), problem.fixed.like(template)
         current = self._first_assignments(problem, rows, template, start)
-        done = _state_of(start) or SoftState(current.lam)
+        done = _state_of(start, problem) or SoftState(current.lam)
         growth_left = self._most_growth if done.growth_left is None else done.growth_left
         course = Course(done.best, done.stalled, done.gains)
         while True:
@@ -190,7 +190,7 @@ class SoftAssignment:
     def _first_assignments(self, problem: KMeansSDP, rows: Rows, template: Array, start: Iterate | None) -> Assignments:
         """Continue from soft assignments, or begin with cells at all points or spread by k-means++."""
         if start is not None and (V := _assignments_of(start, problem.fixed)) is not None:
-            V, done = like(V, template), _state_of(start)
+            V, done = like(V, template), _state_of(start, problem)
             if done is None:
                 return Assignments(V, natural_multiplier(problem, V.shape[1]), None)
             return Assignments(V, done.lam, None if done.thresholds is None else like(done.thresholds, template))
@@ -205,9 +205,12 @@ class SoftAssignment:
         return Assignments(V, lam, thresholds)
 
 
-def _state_of(start: Iterate | None) -> SoftState | None:
+def _state_of(start: Iterate | None, problem: KMeansSDP) -> SoftState | None:
     """What an iterate of soft assignments says beside its point; None for any other."""
-    return start.state if start is not None and isinstance(start.state, SoftState) else None
+    if start is None or not isinstance(start.state, SoftState):
+        return None
+    start.state.check(problem)
+    return start.state
 
 
 def _assignments_of(start: Iterate, fixed: FixedVector) -> Array | None:

@@ -14,6 +14,7 @@ import numpy as np
 
 from .._files.records import saved
 from .._numerics.arrays import Array, like, namespace
+from .._numerics.validation import check_count, check_moderate, check_real
 from .._numerics.weighted_simplex import weighted_rows_by_newton
 from .._points.mixed import shares_for_trace
 from .._program.data_rows import Rows, Sums
@@ -23,6 +24,8 @@ from .._program.problem import KMeansSDP
 SMALLEST_CELL = 1e-6
 # The multiplier stays within this factor of its natural size, for traces that cannot be reached.
 MULTIPLIER_RANGE = 1e10
+# Multipliers and thresholds that are not within this factor of the size of the data are none.
+STATE_RANGE = 1e30
 # How far below K the trace may end, relative, and the updates spent on getting there.
 TRACE_TOLERANCE, SECANT_STEPS = 1e-6, 6
 
@@ -46,6 +49,22 @@ class SoftState:
     stalled: int = 0  # iterates since it last improved
     gains: tuple[float, ...] = ()  # of the last iterates at this rank
     growth_left: int | None = None  # how often the rank may still double; None leaves it to the settings
+
+    def check(self, problem: KMeansSDP) -> None:
+        """Refuse what no sweep over the points of `problem` can have left: a file may hold anything."""
+        size = natural_multiplier(problem, 1) or 1.0
+        rule = "a positive real number of the size of the data"
+        check_real(self.lam, "the multiplier of soft assignments", size / STATE_RANGE, size * STATE_RANGE, rule)
+        if self.thresholds is not None:
+            check_moderate(self.thresholds, "the thresholds of soft assignments", (problem.n,), size * STATE_RANGE)
+        check_real(self.best, "the best value of soft assignments", -math.inf, math.inf, "a real number")
+        check_count(self.stalled, "the iterates of soft assignments without improvement")
+        if not isinstance(self.gains, tuple):
+            raise TypeError(f"the gains of soft assignments must be a tuple, got {type(self.gains).__name__}.")
+        for gain in self.gains:
+            check_real(gain, "a gain of soft assignments", -math.inf, math.inf, "a real number")
+        if self.growth_left is not None:
+            check_count(self.growth_left, "the growth left to soft assignments")
 
 
 def natural_multiplier(problem: KMeansSDP, rank: int) -> float:

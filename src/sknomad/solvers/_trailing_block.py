@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 from .._files.records import saved
 from .._numerics.arrays import Array, all_finite, device, frobenius, like, namespace
 from .._numerics.block_eigen import (
+    LARGEST_EIGENVALUE,
     chebyshev_filter,
+    check_pairs,
     fresh_vectors,
     lowest_eigenvalue_bound,
     orthonormal,
@@ -21,6 +23,7 @@ from .._numerics.block_eigen import (
     safe_degree,
 )
 from .._numerics.fixed_vector import FixedVector
+from .._numerics.validation import check_count, check_real
 
 # Vectors kept above the threshold: so many, and this share of those below it.
 GUARD_COUNT, GUARD_SHARE = 8, 0.2
@@ -35,8 +38,6 @@ RESIDUAL_TOLERANCE = 0.003
 MAX_PASSES = 2
 # Beyond this share of n a full decomposition costs less.
 LARGEST_SHARE = 0.25
-# Eigenvalues of the matrices of steps are far below this, whatever the data: their penalty has the data's scale.
-LARGEST_EIGENVALUE = 1e30
 # The high end of the spectrum is looked up after this many matrices, and taken this share of the spread higher.
 HIGHEST_LIFETIME, HIGHEST_MARGIN = 8, 0.1
 
@@ -53,10 +54,13 @@ class TrailingBlock:
 
     def fits(self, n: int) -> bool:
         """Whether it may be of a matrix of `n` rows: a file may hold anything."""
-        if self.values.shape[0] == 0 or tuple(self.vectors.shape) != (n, self.values.shape[0]):
+        try:
+            check_pairs(self.vectors, self.values, n)
+            check_real(self.highest, "highest", -LARGEST_EIGENVALUE, LARGEST_EIGENVALUE, "an eigenvalue")
+            check_count(self.age, "age")
+        except (TypeError, ValueError):
             return False
-        xp = namespace(self.values)
-        return float(xp.max(xp.abs(self.values))) <= LARGEST_EIGENVALUE and abs(self.highest) <= LARGEST_EIGENVALUE
+        return True
 
     def like(self, template: Array) -> TrailingBlock:
         """The same in the library, on the device and in the precision of `template`."""

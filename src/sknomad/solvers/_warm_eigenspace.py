@@ -12,10 +12,12 @@ from typing import Protocol, cast, runtime_checkable
 import numpy as np
 
 from .._files.records import saved
-from .._numerics.arrays import Array, double, eigh, frobenius, is_on_gpu, like, namespace
+from .._numerics.arrays import Array, all_finite, double, eigh, frobenius, is_on_gpu, like, namespace
 from .._numerics.block_eigen import (
+    LARGEST_EIGENVALUE,
     Operator,
     chebyshev_filter,
+    check_pairs,
     fresh_vectors,
     lowest_eigenvalue_bound,
     orthonormal,
@@ -28,6 +30,7 @@ from .._numerics.fixed_vector import FixedVector
 from .._numerics.partial_ritz import PartialRitz, partial_ritz, partly_pays
 from .._numerics.projections import lift, project_simplex, restrict, simplex_threshold
 from .._numerics.rough import RoughMatrix, can_be_rough
+from .._numerics.validation import check_count, check_real
 
 # Vectors kept below the threshold, as a share of those above it: the gap that the filter works with.
 GUARD_SHARE, GUARD_COUNT = 0.2, 8
@@ -43,6 +46,8 @@ MAX_PASSES = 3
 GROWTH = 1.5
 # The low end of the spectrum is looked up after this many matrices, and taken this share of the spread lower.
 LOWEST_LIFETIME, LOWEST_MARGIN = 8, 0.1
+# A spectrum spreads by more than this share of its size.
+LEAST_SPREAD = 1e-6
 # Points that may be rougher than this may be had without rotating the whole block.
 LEAST_ROUGHNESS = 1e-4
 # Guards that may be missing before new ones are added.
@@ -61,6 +66,17 @@ class WarmBlock:
     values: Array  # (p,) their Ritz values, ascending, or Rayleigh quotients where only a part was rotated
     lowest: float  # below all eigenvalues
     age: int  # matrices since that bound was renewed
+
+    def fits(self, n: int) -> bool:
+        """Whether it may be of a matrix of `n` rows: a file may hold anything."""
+        try:
+            check_pairs(self.vectors, self.values, n)
+            check_real(self.lowest, "lowest", -LARGEST_EIGENVALUE, LARGEST_EIGENVALUE, "an eigenvalue")
+            check_count(self.age, "age")
+        except (TypeError, ValueError):
+            return False
+        top = float(self.values[-1])
+        return top - self.lowest > LEAST_SPREAD * max(abs(top), abs(self.lowest))
 
 
 @runtime_checkable
@@ -103,8 +119,8 @@ class LeadingProjector:
         return None if self._warm is None else WarmBlock(self._warm, self._ritz, self._lowest, self._age)
 
     def restore(self, state: WarmBlock | None, template: Array) -> None:
-        """Take over the warm block of an earlier run, if it had one."""
-        if state is not None:
+        """Take over the warm block of an earlier run, if it had one that may be of these matrices."""
+        if isinstance(state, WarmBlock) and state.fits(self.fixed.n):
             self._warm, self._ritz = like(state.vectors, template), like(state.values, template)
             self._lowest, self._age = state.lowest, state.age
 
@@ -131,7 +147,8 @@ class LeadingProjector:
             return self._exact(A)
         passes = 0
         while passes < MAX_PASSES:
-            self._filter(A)
+            if not self._filter(A):
+                break
             weights, has_guards, is_accurate = self._weights()
             if has_guards:
                 passes += 1
@@ -164,7 +181,8 @@ class LeadingProjector:
             self._warm, self._ritz = lift(Z[:, -size:], self.fixed), values[-size:]
             self._lowest, self._age = float(values[0]), 0
 
-    def _filter(self, A: Array | Formable) -> None:
+    def _filter(self, A: Array | Formable) -> bool:
+        """Bring the block to the matrix `A`; False where it was none of such a matrix."""
         if self._age >= LOWEST_LIFETIME:
             self._lowest, self._age = lowest_eigenvalue_bound(A, self._block, self.fixed), 0
         self._age += 1
@@ -173,7 +191,10 @@ class LeadingProjector:
         high = max(cut, lowest + 1e-6 * (top - lowest))
         degree = safe_degree(FILTER_DEGREE, lowest, high, top, self._block)
         V = self._filtered(A, lowest, high, degree)
+        if not all_finite(V):
+            return False
         self._rotate(A, orthonormal(self.fixed.centre(V)))
+        return True
 
     def _rotate(self, A: Array | Formable, V: Array) -> None:
         """Turn the orthonormal `V` to Ritz vectors of `A`; only those near the threshold where steps may be rough."""
