@@ -33,7 +33,8 @@ from ._admm_state import (
 )
 from ._excursions import SMALLEST_GAP, excursion, excursion_due, excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
-from ._penalty import LARGEST_FIRST, gliding_penalty, is_noise
+from ._penalty import LARGEST_FIRST, gliding_penalty, has_small_patches, is_noise
+from ._row_sums import keep_row_sums
 from ._thin_end import ThinEndProjector
 
 # n x n arrays alive at the worst moment, a thorough look at the bounds: the judge's, in float64, and the solver's own.
@@ -174,6 +175,7 @@ class _Course:
         self.rho, self.count, self.residuals = state.rho, state.step, state.residuals
         self.anchor = None if state.anchor is None else state.anchor.moved_to(self.template)
         self.trusted = state.trusted if self.settings.trusted_shortfall > 0 else -math.inf
+        self.keeps_rows = state.keeps_rows
         self.leading.carry_on(state.block, self.template)
 
     def _begin(self, start: Iterate | None) -> None:
@@ -182,6 +184,7 @@ class _Course:
         is_soft = start is not None and isinstance(start.point, SoftPoint)
         self.trusted = self._trusted_value(start) if is_soft else -math.inf
         self.count, self.residuals, self.anchor = 0, Residuals(1.0, 1.0), None
+        self.keeps_rows = False
         self.rho = self._penalty_of_the_next_step()
         if start is None:
             self.T = cold_state(problem.fixed, template)
@@ -207,12 +210,16 @@ class _Course:
         return like(start.point.root(), self.template)
 
     def choose_penalty(self) -> None:
-        """Set an anchor when it is time for one; before that, balance the residuals now and then."""
+        """Set an anchor when it is time for one; before that, balance the residuals now and then.
+
+        Where rows keep their sums the penalty for both stays: what is left is mostly the bound's, and a balanced one,
+        twice as large, takes 1.2 to 1.4 times the steps (noise of 1000 points, K = 250, seeds 0 to 2).
+        """
         if self.anchor is None and self.settings.anchor_from <= self.count and self.problem.n <= FORM_BELOW:
             self.anchor = Anchor.at(self.T)
         if self.anchor is None and self.trusted > -math.inf:
             self._change_penalty(self._penalty_of_the_next_step())
-        elif self.anchor is None and self.settings.balances_at(self.count):
+        elif self.anchor is None and not self.keeps_rows and self.settings.balances_at(self.count):
             self.rho *= _rebalance(self.T, self.residuals)
 
     def _penalty_of_the_next_step(self) -> float:
@@ -262,18 +269,29 @@ class _Course:
         """An over-relaxed step; residuals are measured now and then, as they cost about as much again."""
         if self.count % self.settings.balance_every != 0 and self.count != 1:
             advance(self.T, point, self.settings.relaxation)
-            return
-        ends_trust = self.trusted > -math.inf and self._ends_trust(point)
-        self.residuals = advance_and_measure(self.T, point, self.settings.relaxation)
-        if ends_trust:
-            self._seek_the_point()
+        else:
+            self.keeps_rows = self.keeps_rows or self._begins_to_keep_rows()
+            ends_trust = self.trusted > -math.inf and self._ends_trust(point)
+            self.residuals = advance_and_measure(self.T, point, self.settings.relaxation)
+            if ends_trust:
+                self._seek_the_point()
+        if self.keeps_rows:
+            keep_row_sums(self.T, self.gram.fixed)
 
     def _ends_trust(self, point: Point) -> bool:
         """Whether `point` tells that the one of the start is not good enough, or it is too late to rely on that."""
         if 1 < self.count < SETTLED:
-            return is_noise(self.rank, self.problem.n, self.problem.K)
+            return self._is_noise()
         is_late = self.count >= LONGEST_TRUST
         return is_late or (self.count >= SETTLED and point.value(self.problem.gram) > self.trusted)
+
+    def _begins_to_keep_rows(self) -> bool:
+        """Whether this step tells that nonnegative copies should have the sums of rows from now on."""
+        is_early = 1 < self.count < SETTLED
+        return is_early and has_small_patches(self.problem.n, self.problem.K) and self._is_noise()
+
+    def _is_noise(self) -> bool:
+        return is_noise(self.rank, self.problem.n, self.problem.K)
 
     def _seek_the_point(self) -> None:
         """From now on, with a penalty for both; residuals at the last one say nothing about the balance at this."""
@@ -292,7 +310,9 @@ class _Course:
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""
         block = self.leading.carried()
-        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trusted, block, self.anchor)
+        return ADMMState(
+            self.T, self.rho, self.count, self.residuals, self.trusted, block, self.anchor, self.keeps_rows
+        )
 
     def _projector(self) -> Callable[[StepMatrix], tuple[Point, int]]:
         """What maps the matrix of a step to its point, and the rank of that less one."""

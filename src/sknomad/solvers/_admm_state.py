@@ -51,6 +51,7 @@ class ADMMState:
     trusted: float  # value up to which the point of the start is good enough; -inf where it is not relied on
     block: WarmBlock | TrailingBlock | None  # what is known of the eigenvectors at one end of the spectrum
     anchor: Anchor | None  # of anchored steps
+    keeps_rows: bool = False  # whether the nonnegative copies of plain steps keep the sums of rows
 
 
 def row_blocks(n: int) -> list[slice]:
