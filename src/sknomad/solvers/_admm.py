@@ -266,7 +266,11 @@ class _Course:
             self.anchor = anchor.after(self.residuals.primal)
 
     def _plain_step(self, point: Point) -> None:
-        """An over-relaxed step; residuals are measured now and then, as they cost about as much again."""
+        """An over-relaxed step; residuals are measured now and then, as they cost about as much again.
+
+        Rows are first kept in the step after the one that tells: the first change spoils the bound, which is looked at.
+        """
+        keeps_rows = self.keeps_rows
         if self.count % self.settings.balance_every != 0 and self.count != 1:
             advance(self.T, point, self.settings.relaxation)
         else:
@@ -275,7 +279,7 @@ class _Course:
             self.residuals = advance_and_measure(self.T, point, self.settings.relaxation)
             if ends_trust:
                 self._seek_the_point()
-        if self.keeps_rows:
+        if keeps_rows:
             keep_row_sums(self.T, self.gram.fixed)
 
     def _ends_trust(self, point: Point) -> bool:
