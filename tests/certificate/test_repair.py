@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from oracles import infeasibility, planted
 from planted_problems import POINTS, planted_problem, seeds, sizes
-from sknomad import FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, SpectralPoint, certify, repair
+from sknomad import DensePoint, FactorPoint, Gram, Iterate, KMeansSDP, SoftPoint, SpectralPoint, certify, repair
 from sknomad._certificate import lower
-from sknomad._certificate.lower import SHIFT_EVERY, make_feasible
+from sknomad._certificate.lower import SHIFT_EVERY, decomposed, make_feasible
 from sknomad.solvers import ADMM
 
 
@@ -110,3 +110,20 @@ def test_labels_give_the_value_of_kmeans(rng):
     between = sum(np.sum(labels == k) * np.sum((X[labels == k].mean(axis=0) - X.mean(axis=0)) ** 2) for k in range(4))
     problem = KMeansSDP(Gram.from_data(X), 4)
     assert certify(problem, Iterate(SoftPoint(np.eye(4)[labels]))).lower == pytest.approx(between, rel=1e-12)
+
+
+def test_dense_points_in_single_precision_are_decomposed_in_it():
+    problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((30, 4))), 5)
+    Q = repair(problem, np.eye(30), steps=0)
+    single = decomposed(problem, DensePoint(Q.astype(np.float32)))
+    assert single.U.dtype == np.float32
+    assert np.allclose(single.dense(), Q, atol=1e-5)
+    assert decomposed(problem, DensePoint(Q)).U.dtype == np.float64
+
+
+@pytest.mark.parametrize("entry", [np.nan, np.inf, 1e30])
+def test_dense_points_without_finite_eigenvectors_are_none(entry):
+    problem = KMeansSDP(Gram.from_data(np.random.default_rng(0).standard_normal((30, 4))), 5)
+    Q = np.full((30, 30), 1 / 30, dtype=np.float32)
+    Q[3, 4] = entry
+    assert decomposed(problem, DensePoint(Q)) is None

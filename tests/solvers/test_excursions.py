@@ -10,7 +10,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sknomad import Gram, KMeansSDP, certify, solve
 from sknomad._numerics.sizes import UpTo
 from sknomad.ring import ring_optimum, ring_points
-from sknomad.solvers import ADMM, _admm, _excursions
+from sknomad.solvers import ADMM, _admm_course, _excursions
 from sknomad.solvers._auto import Auto
 
 FIRST = 80
@@ -64,7 +64,7 @@ def test_the_way_itself_stays_the_same(early, problem, monkeypatch):
         return next(np.array(it.state.T) for it in early.iterates(problem) if it.state.step == step)
 
     with_excursions = state_after(FIRST + 20)
-    monkeypatch.setattr(_admm, "EXCURSIONS", UpTo(cpu=0, gpu=0))
+    monkeypatch.setattr(_admm_course, "EXCURSIONS", UpTo(cpu=0, gpu=0))
     np.testing.assert_array_equal(with_excursions, state_after(FIRST + 20))
 
 
@@ -167,6 +167,6 @@ def test_a_millionth_on_a_ring_that_balanced_steps_do_not_reach():
 
 def test_without_memory_for_them_there_are_no_excursions(early, problem, monkeypatch):
     """They are not in the forecast: what a run needs at least is what is asked for."""
-    monkeypatch.setattr(_admm, "free_memory_of", lambda template: _excursions.excursion_memory(problem.n) - 1)
+    monkeypatch.setattr(_admm_course, "free_memory_of", lambda template: _excursions.excursion_memory(problem.n) - 1)
     iterates = itertools.islice(early.iterates(problem), 2 * FIRST)
     assert not any(iterate.is_milestone for iterate in iterates)

@@ -54,7 +54,7 @@ def test_noise_is_told_by_its_rank(K):
 
 
 def test_the_penalty_glides_while_the_start_is_good_enough(monkeypatch):
-    monkeypatch.setattr("sknomad.solvers._admm.is_noise", lambda rank, n, K: False)
+    monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K: False)
     problem = noise_of(90, 6, 7)
     soft = after_soft(problem)
     settings = {"penalty": 1.2, "balance_until": 200}
@@ -72,7 +72,7 @@ def test_the_penalty_glides_while_the_start_is_good_enough(monkeypatch):
 
 
 def test_noise_ends_the_glide_after_ten_steps(monkeypatch):
-    monkeypatch.setattr("sknomad.solvers._admm.is_noise", lambda rank, n, K: rank > 2 * K)
+    monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K: rank > 2 * K)
     problem = noise_of(200, 30, 12)
     found = penalties(problem, after_soft(problem), 12, penalty=1.2, trusted_shortfall=0.5, exact_below=400)
     assert np.allclose(found[:9], [gliding_penalty(step, 200, 12) for step in range(1, 10)])
@@ -82,7 +82,7 @@ def test_noise_ends_the_glide_after_ten_steps(monkeypatch):
 @pytest.mark.parametrize("stop", [3, 8, 10, 15])
 @pytest.mark.parametrize("K", [9, 15])
 def test_a_glide_goes_on_exactly(stop, K, monkeypatch):
-    monkeypatch.setattr("sknomad.solvers._admm.is_noise", lambda rank, n, K: K > 12)
+    monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K: K > 12)
     problem = noise_of(60, 3, K)
     soft, solver = after_soft(problem), ADMM(penalty=1.2, trusted_shortfall=0.5)
     whole = [(np.array(i.state.T), i.state.rho) for i in itertools.islice(solver.iterates(problem, soft), 25)]

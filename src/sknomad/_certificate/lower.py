@@ -12,7 +12,7 @@ from .._numerics.arrays import UNIT_ROUNDOFF, Array, all_finite, double, like, n
 from .._numerics.fixed_vector import FixedVector
 from .._numerics.projections import project_spectraplex
 from .._numerics.validation import check_integer, check_numbers
-from .._points.forms import FactorPoint, SoftPoint, SpectralPoint
+from .._points.forms import DensePoint, FactorPoint, SoftPoint, SpectralPoint
 from .._points.mixed import MixedPoint, interior_point
 from .._points.point import Point, check_point
 from .._program.problem import KMeansSDP
@@ -22,6 +22,9 @@ from .trivial import trivial_value
 
 # Below this what centring leaves of a column is only rounding.
 NEARLY_CONSTANT = 1e-6
+
+# Entries beyond this are those of no point, and their squares would overflow in single precision.
+LARGEST_SINGLE_ENTRY = 1e15
 
 # Target of the alternating projections: entries at least this share of what they now lack above zero, so that little
 # mixing is left to do. A fixed margin would cost its own size in value, however close to feasible the point is.
@@ -153,6 +156,21 @@ def as_spectral(problem: KMeansSDP, point: Point) -> SpectralPoint | None:
     if total == 0:
         return None
     return SpectralPoint(fixed.centre(V), weights * ((problem.K - 1) / total), fixed.like(V))
+
+
+def decomposed(problem: KMeansSDP, point: DensePoint) -> SpectralPoint | None:
+    """`point` by its eigenvectors, in single precision where its entries are: what `make_feasible` may start from.
+
+    Nothing rests on their precision, as `make_feasible` makes them exact. None if `point` is not finite.
+    """
+    Q = point.Q
+    xp = namespace(Q)
+    if Q.dtype != xp.float32:
+        return as_spectral(problem, point)
+    if not point.is_finite() or float(xp.max(xp.abs(Q))) > LARGEST_SINGLE_ENTRY:
+        return None
+    fixed = problem.fixed.like(Q)
+    return SpectralPoint(*project_spectraplex(Q / 2 + Q.T / 2, problem.K - 1, fixed), fixed)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from typing import Protocol
 
 from .._certificate.certificate import Certificate
 from .._certificate.iterate import Iterate, NegativePart
-from .._certificate.lower import as_spectral, make_feasible
+from .._certificate.lower import decomposed, make_feasible
 from .._certificate.shifting import negative_share
 from .._certificate.upper import eigenvalues_are_cheap, estimate_upper_bound, state_of, upper_bound
 from .._files.records import saved
@@ -216,7 +216,7 @@ class ProgramJudge:
     def _improve_lower(self, run: Run, point: Point, *, thorough: bool, is_last: bool) -> None:
         """Make `point` feasible: at little cost first, with alternating projections where that may close the gap."""
         if isinstance(point, DensePoint) and not run.problem.is_trivial:
-            spectral = as_spectral(run.problem, point)  # one decomposition now serves every look at the point
+            spectral = decomposed(run.problem, point)  # one decomposition now serves every look at the point
             if spectral is None:
                 return
             point = spectral

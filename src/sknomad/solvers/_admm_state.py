@@ -56,6 +56,7 @@ class ADMMState:
     trust: Trust  # in the point of the start
     block: WarmBlock | TrailingBlock | None  # what is known of the eigenvectors at one end of the spectrum
     anchor: Anchor | None  # of anchored steps
+    keeps_rows: bool = False  # whether the nonnegative copies of plain steps keep the sums of rows
 
     def check(self, problem: KMeansSDP) -> None:
         """Refuse what no step on `problem` can have left: a file may hold anything. Blocks are seen to elsewhere."""
@@ -64,9 +65,11 @@ class ADMMState:
         rule = "a positive real number of the size of the data"
         check_real(self.rho, "the penalty of ADMM's state", size / LARGEST_STATE, size * LARGEST_STATE, rule)
         check_count(self.step, "the steps of ADMM's state")
-        check_real(self.trusted, "the trusted value of ADMM's state", -math.inf, math.inf, "a real number")
         if not isinstance(self.residuals, Residuals) or not isinstance(self.anchor, Anchor | None):
             raise TypeError("ADMM's state must have residuals, and an anchor or None, got something else.")
+        if not isinstance(self.trust, Trust) or not isinstance(self.keeps_rows, bool):
+            raise TypeError("ADMM's state must have a trust, and keep rows or not, got something else.")
+        self.trust.check()
         for residual in (self.residuals.primal, self.residuals.dual):
             check_real(residual, "a residual of ADMM's state", 0, sys.float_info.max, "a finite number >= 0")
         if self.anchor is not None:

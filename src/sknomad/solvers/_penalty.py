@@ -39,3 +39,8 @@ def is_noise(rank: int, n: int, K: float) -> bool:
     size = n / (POINTS_OF_A_PATCH * K)
     most = MOST_PER_PATCH * size ** (MORE_IN_LARGE_ONES if size > 1 else FEWER_IN_SMALL_ONES)
     return n < NOISE_BELOW and rank > most * K
+
+
+def has_small_patches(n: int, K: float) -> bool:
+    """Whether patches have so few points that a row's sum matters beside its entries, see `keep_row_sums`."""
+    return n < POINTS_OF_A_PATCH * K

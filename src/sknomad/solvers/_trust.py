@@ -11,6 +11,7 @@ import math
 from dataclasses import dataclass
 
 from .._files.records import saved
+from .._numerics.validation import check_count, check_real
 
 # Steps before values follow that law.
 SETTLED = 50
@@ -29,6 +30,12 @@ class Trust:
     def is_given(self) -> bool:
         """Whether the point of the start is relied on."""
         return self.goal > -math.inf
+
+    def check(self) -> None:
+        """Refuse what no run can have left: a file may hold anything."""
+        check_real(self.goal, "the goal of a trust", -math.inf, math.inf, "a real number")
+        check_real(self.value, "the value of a trust", -math.inf, math.inf, "a real number")
+        check_count(self.step, "the step of a trust")
 
     def after(self, step: int, value: float) -> Trust:
         """The same, with the value of ADMM's point after so many steps; lost where that shows the start to be poor.
