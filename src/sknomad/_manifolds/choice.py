@@ -1,7 +1,7 @@
 """How many parts, and which: the division that several rough solutions agree on, without labels.
 
-Looks at up to seven ``K`` suggest divisions, `divisions` scores them, and `strength` tells whether the best
-is believed. ``docs/automatic_choice_notes.md`` says how the constants were chosen,
+Looks at up to seven ``K`` suggest divisions, `divisions` scores them, `strength` tells whether the best is believed,
+and `refinement` whether one within it is meant. ``docs/automatic_choice_notes.md`` says how the constants were chosen,
 and on which data.
 """
 
@@ -22,6 +22,7 @@ from .._solving.loop import Callback
 from .divisions import gather_told
 from .look import Look
 from .patches import coordinates_K
+from .refinement import refined
 from .strength import judge
 from .survey import FINE_UP_TO, Survey, look_around, surveys
 
@@ -180,7 +181,7 @@ def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, flo
     one, verdict = np.zeros(looks[0].n, dtype=np.int64), judge(looks)
     if verdict is None:
         return one, -math.inf, LARGEST_MARGIN
-    labels = one if allow_single and verdict.strength < 0 else verdict.best.labels
+    labels = one if allow_single and verdict.strength < 0 else refined(looks, verdict).labels
     return labels, verdict.strength, verdict.margin if math.isfinite(verdict.margin) else LARGEST_MARGIN
 
 
