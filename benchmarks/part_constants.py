@@ -17,7 +17,8 @@ import numpy as np
 from part_tables import CALIBRATED_BELOW, chosen
 from sklearn.linear_model import LogisticRegression
 
-from sknomad._manifolds.choice import CURVES_UP_TO, LARGEST_MARGIN, LARGEST_STRENGTH
+from sknomad._manifolds.choice import LARGEST_MARGIN, LARGEST_STRENGTH
+from sknomad._manifolds.strength import CURVES_UP_TO
 from sknomad._manifolds.survey import FINE_UP_TO
 
 REPORTING_FROM = 100

@@ -8,7 +8,8 @@ from sklearn.metrics import adjusted_rand_score
 
 from sknomad import NOMAD, Gram, datasets
 from sknomad._manifolds import coarse_points, survey
-from sknomad._manifolds.choice import choose, decide, several_from
+from sknomad._manifolds.choice import choose, decide
+from sknomad._manifolds.strength import several_from
 from sknomad._manifolds.survey import POINTS_PER_PATCH, look_around, looked_at
 from spread_blobs import blobs
 

@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 
 from sknomad import Gram, datasets
-from sknomad._manifolds import choice
-from sknomad._manifolds.choice import MORE_FOR_RINGS, decide
+from sknomad._manifolds import strength as strengths
+from sknomad._manifolds.choice import decide
 from sknomad._manifolds.ring_arcs import are_arcs_of_a_ring
+from sknomad._manifolds.strength import MORE_FOR_RINGS
 from sknomad._manifolds.survey import look_around
 
 
@@ -38,7 +39,7 @@ def test_arcs_need_more_strength(monkeypatch):
     survey, labels = shown(noisy_ring(2, 0.1, 10))
     assert are_arcs_of_a_ring(survey.looks, labels)
     strength = decide(survey).strength
-    monkeypatch.setattr(choice, "MORE_FOR_RINGS", 0.0)
+    monkeypatch.setattr(strengths, "MORE_FOR_RINGS", 0.0)
     assert decide(survey).strength == pytest.approx(strength + MORE_FOR_RINGS)
 
 

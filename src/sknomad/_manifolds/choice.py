@@ -1,8 +1,8 @@
 """How many parts, and which: the division that several rough solutions agree on, without labels.
 
-Looks at up to seven ``K`` suggest divisions, `divisions` scores them. Whether there are several parts at all is a
-question of its own: single pieces too show a best division, so that one is believed only from a strength on that few
-single pieces reach. ``docs/automatic_choice_notes.md`` says how the constants were chosen, and on which data.
+Looks at up to seven ``K`` suggest divisions, `divisions` scores them, `strength` tells whether the best is believed,
+and `refinement` whether one within it is meant. ``docs/automatic_choice_notes.md`` says how the constants were chosen,
+and on which data.
 """
 
 from __future__ import annotations
@@ -19,30 +19,15 @@ from .._points.components import in_order
 from .._program.gram import Gram
 from .._solving.budget import Budget
 from .._solving.loop import Callback
-from .dimension import intrinsic_dimension
-from .divisions import gather, gather_told
+from .divisions import gather_told
 from .look import Look
 from .patches import coordinates_K
-from .ring_arcs import are_arcs_of_a_ring
+from .refinement import refined
+from .strength import judge
 from .survey import FINE_UP_TO, Survey, look_around, surveys
-from .valley_tree import FEWEST_POINTS
 
 # Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
 PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 10, 15)
-# Strength from which on there are several parts, at so many points, and how it moves with the log of their number below
-# and above that many: about 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than
-# surfaces and clouds do, because every gap of a sample is a valley of a curve; between these dimensions the threshold
-# goes from theirs to the others'. Few points do not tell their dimension.
-SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.55, -3.25, 300
-CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
-SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
-PER_LOG_POINTS, PER_LOG_MANY_POINTS, PER_LOG_FINE_POINTS = -0.7, -0.3, -1.6
-# Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
-MANY_PARTS, MORE_FOR_MANY = 8, 0.4
-# Where points stand for groups, the chance in how many each stands for adds to that of where they lie.
-MORE_FOR_GROUPS = 0.2
-# Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
-MORE_FOR_RINGS = 0.7
 # Where the first looks speak this clearly, for several parts by strength and margin or for one by strength, finer ones
 # are not waited for.
 CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
@@ -191,38 +176,13 @@ def _decide(survey: Survey, n_parts: int | None, *, allow_single: bool) -> Choic
     )
 
 
-def several_from(n: int, dimension: float, n_parts: int = 2, *, are_groups: bool = False) -> float:
-    """The strength from which on `n` points (or groups) of some dimension are believed to be so many parts."""
-    if are_groups:
-        return several_from(n, dimension, n_parts) + MORE_FOR_GROUPS
-    if n <= FINE_UP_TO:
-        per_log = PER_LOG_POINTS if n < AT_FINE_POINTS else PER_LOG_FINE_POINTS
-        return SEVERAL_FROM_FINE + per_log * math.log(n / AT_FINE_POINTS)
-    likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
-    threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
-    if n_parts >= MANY_PARTS:
-        threshold += MORE_FOR_MANY
-    return threshold + (PER_LOG_POINTS if n < AT_POINTS else PER_LOG_MANY_POINTS) * math.log(n / AT_POINTS)
-
-
 def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, float, float]:
     """The answer, its strength, and its margin over the best division into another number of parts."""
-    n = looks[0].n
-    one = np.zeros(n, dtype=np.int64)
-    if n < 2 * FEWEST_POINTS:
+    one, verdict = np.zeros(looks[0].n, dtype=np.int64), judge(looks)
+    if verdict is None:
         return one, -math.inf, LARGEST_MARGIN
-    pool, highest_valley = gather(looks)
-    ranked = [division for division in pool.scored(looks) if math.isfinite(division.score)]
-    if not ranked:
-        return one, -math.inf, LARGEST_MARGIN
-    best = ranked[0]
-    others = [division.score for division in ranked if division.n_parts != best.n_parts]
-    margin = best.score - others[0] if others else LARGEST_MARGIN
-    needed = several_from(n, intrinsic_dimension(looks), best.n_parts, are_groups=looks[0].are_groups)
-    if are_arcs_of_a_ring(looks, best.labels):
-        needed += MORE_FOR_RINGS
-    strength = best.score + highest_valley - needed
-    return one if allow_single and strength < 0 else best.labels, strength, margin
+    labels = one if allow_single and verdict.strength < 0 else refined(looks, verdict).labels
+    return labels, verdict.strength, verdict.margin if math.isfinite(verdict.margin) else LARGEST_MARGIN
 
 
 def _for_coordinates(looks: list[Look]) -> list[Look]:

@@ -53,6 +53,7 @@ class Look:
     """A rough solution for one ``K``."""
 
     K: float
+    Q: Array  # (n, n) the solution itself
     first: Array  # (m,) ends of the links, in ascending order of their levels in the plain landscape
     second: Array  # (m,) the other ends, larger
     density: dict[Landscape, Array]  # (n,) of each point
@@ -71,6 +72,11 @@ class Look:
     def are_groups(self) -> bool:
         """Whether the points stand for groups of different size."""
         return bool(np.ptp(self.masses) > 0)
+
+    def within(self, points: Array) -> Look:
+        """The look at some of the points alone; their ``K`` is how many of the patches are theirs."""
+        Q, masses = self.Q[np.ix_(points, points)], self.masses[points]
+        return make_look(float(np.trace(Q)), Q, masses / masses.mean())
 
     @cached_property
     def spanning_trees(self) -> dict[Landscape, Links]:
@@ -98,7 +104,7 @@ def make_look(K: float, Q: Array, masses: Array | None = None) -> Look:
     order = np.argsort(levels[Landscape.PLAIN], kind="stable")
     levels = {kind: of_links[order] for kind, of_links in levels.items()}
     rates, values, vectors = _spectrum(Q)
-    return Look(K, first[order], second[order], density, levels, rates, values, vectors, masses)
+    return Look(K, Q, first[order], second[order], density, levels, rates, values, vectors, masses)
 
 
 def _densities(diagonal: Array, shares: Array, masses: Array) -> dict[Landscape, Array]:
