@@ -14,7 +14,6 @@ from pathlib import Path
 
 from coordinates import table_rows as coordinates_table
 from default_times import table_rows as default_times_table
-from digits_fine import table_rows as digits_fine_table
 from images import table_rows as images_table
 from landmarks import table as landmarks_table
 from online import table as online_table
@@ -22,6 +21,7 @@ from options import table as options_table
 from part_tables import TABLES as PART_TABLES
 from part_tables import markdown
 from rings import table_rows as rings_table
+from single_digits import table_rows as digits_table
 from suite import table as suite_table
 from timing import table as timing_table
 from unrolling_tables import cells, map_quality, unrolling
@@ -159,7 +159,8 @@ def headline():
 TABLES = {
     "cpu": cpu,
     "h200": h200,
-    "digits-fine": lambda: markdown(*digits_fine_table(rows_of("h200_digits_fine"))),
+    "digits": lambda: markdown(*digits_table(rows_of("h200_digits"))),
+    "digits-fine": lambda: markdown(*digits_table(rows_of("h200_digits_fine"))),
     "exponents": exponents,
     "kmeans": kmeans,
     "profile": profile,

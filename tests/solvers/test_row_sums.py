@@ -79,17 +79,30 @@ def test_steps_keep_rows_only_in_noise_with_small_patches(monkeypatch):
     for noise, K, keeps in ((True, 30, True), (True, 6, False), (False, 30, False)):
         monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K, noise=noise: noise)
         problem = noise_of(120, 5, K)
-        *_, last = itertools.islice(ADMM(device="cpu").iterates(problem, after_soft(problem)), 15)
+        *_, last = itertools.islice(ADMM(device="cpu", keep_rows=True).iterates(problem, after_soft(problem)), 15)
         assert last.state.keeps_rows is keeps
         u = np.full(120, 1 / math.sqrt(120))
         lacking = np.linalg.norm(np.maximum(last.state.T, 0) @ u - u)
         assert bool(lacking <= KEPT) is keeps
 
 
+def test_rough_solutions_of_the_automatic_choice_do_not_keep_rows(monkeypatch):
+    """What the choice of parts was fitted on are plain steps."""
+    monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K: True)
+    *_, last = itertools.islice(ADMM(device="cpu").iterates(noise_of(120, 5, 30)), 15)
+    assert not last.state.keeps_rows
+
+
+@pytest.mark.parametrize("bad", [None, 1, "yes"])
+def test_whether_rows_are_kept_is_checked(bad):
+    with pytest.raises(TypeError, match="keep_rows must be True or False"):
+        ADMM(keep_rows=bad)
+
+
 def test_a_run_goes_on_with_the_same_rows(monkeypatch):
     monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K: True)
     problem = noise_of(120, 5, 30)
-    solver = ADMM(device="cpu")
+    solver = ADMM(device="cpu", keep_rows=True)
     soft = after_soft(problem)
     *_, whole = itertools.islice(solver.iterates(problem, soft), 20)
     *_, half = itertools.islice(solver.iterates(problem, soft), 12)
@@ -101,7 +114,7 @@ def test_both_bounds_meet_at_the_same_optimum(monkeypatch):
     problem = noise_of(120, 5, 30)
     plain = solve(problem, ADMM(device="cpu"), tol=1e-4)
     monkeypatch.setattr("sknomad.solvers._admm_course.is_noise", lambda rank, n, K: True)
-    kept = solve(problem, ADMM(device="cpu"), tol=1e-4)
+    kept = solve(problem, ADMM(device="cpu", keep_rows=True), tol=1e-4)
     assert plain.is_certified
     assert kept.is_certified
     assert kept.certificate.lower <= plain.certificate.upper

@@ -51,6 +51,9 @@ class ADMM:
         bound is sought.
     trusted_until : int, default=75
         Step after which their point is not relied on any more.
+    keep_rows : bool, default=False
+        Keep the sums of rows of nonnegative copies too, where the first steps tell noise with few points per patch:
+        half the steps there.
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.
@@ -78,6 +81,7 @@ class ADMM:
     balance_until: int = 500
     trusted_shortfall: float = 0.0
     trusted_until: int = 75
+    keep_rows: bool = False
     anchor_from: int = 300
     excursions_from: int = 600
     excursion_gap: float = 1e-6
@@ -94,6 +98,8 @@ class ADMM:
         check_integer(self.balance_until, "balance_until", 0)
         check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
         check_integer(self.trusted_until, "trusted_until", 0)
+        if not isinstance(self.keep_rows, bool):
+            raise TypeError(f"keep_rows must be True or False, got {self.keep_rows!r}.")
         check_integer(self.anchor_from, "anchor_from", 0)
         check_integer(self.excursions_from, "excursions_from", 1)
         check_real(self.excursion_gap, "excursion_gap", 0, 1, "a real number in [0, 1]")

@@ -188,7 +188,7 @@ class Course:
 
     def _begins_to_keep_rows(self) -> bool:
         """Whether this step tells that nonnegative copies should have the sums of rows from now on."""
-        is_early = 1 < self.count < SETTLED
+        is_early = self.settings.keep_rows and 1 < self.count < SETTLED
         return is_early and has_small_patches(self.problem.n, self.problem.K) and self._is_noise()
 
     def _is_noise(self) -> bool:

@@ -23,7 +23,7 @@ from ._soft_updates import SoftState
 # After soft assignments ADMM usually has the bound to find rather than the point: a penalty that glides from large to
 # small, and long steps, reach it in the fewest steps. On pure noise soft assignments fall short by a percent, and both
 # must be found.
-FOR_THE_BOUND = ADMM(relaxation=1.8, trusted_shortfall=1e-3, excursions_from=120)
+FOR_THE_BOUND = ADMM(relaxation=1.8, trusted_shortfall=1e-3, keep_rows=True, excursions_from=120)
 # From a cell at every point so many sweeps bring the value near the optimum; ADMM then seeks point and bound. A sweep
 # costs n x n numbers, so that it pays for few points only, and for more where small gaps are asked for: it keeps the
 # symmetry of the data, without which rings and tori take up to ten times as many steps.
