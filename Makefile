@@ -9,7 +9,7 @@ SECONDS ?= 600
 # Two test processes share the machine, so each keeps to one BLAS thread.
 TEST_ENV := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
 
-.PHONY: demo test lint slow fuzz oldest docs bench bench-long bench-gpu bench-peers clean
+.PHONY: demo test lint slow fuzz oldest docs bench bench-gpu bench-peers clean
 
 demo: $(VENV)/.installed-demo
 	@mkdir -p demo
@@ -38,17 +38,25 @@ oldest:
 docs: $(VENV)/.installed-docs
 	$(TEST_ENV) $(BIN)/python -m sphinx -E -W --keep-going -b html docs docs/_build/html
 
-# All read the MNIST files under $$SKNOMAD_DATA. The first takes just under 20 minutes on 2 cores.
+# All read the MNIST files under $$SKNOMAD_DATA. The first makes every table of the CPU on the page of performance, and
+# README's, in one run of about an hour on 2 cores with nothing else to do.
+RESULTS := benchmarks/results
 bench: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/mnist.py ones --repeats 3 --out benchmarks/results/cpu_ones.json
-	$(BIN)/python benchmarks/timing.py --out benchmarks/results/cpu_timing.json
-	$(BIN)/python benchmarks/tables.py
-
-# Gaps of 1e-6, the memory forecast, and the profile.
-bench-long: $(VENV)/.installed-dev
-	$(BIN)/python benchmarks/accuracy.py --out benchmarks/results/cpu_accuracy.json
-	$(BIN)/python benchmarks/memory.py --out benchmarks/results/cpu_memory.json
-	$(BIN)/python benchmarks/profile.py ones --out benchmarks/results/cpu_profile.json
+	$(BIN)/python benchmarks/mnist.py ones --repeats 3 --out $(RESULTS)/cpu_ones.json
+	$(BIN)/python benchmarks/timing.py --out $(RESULTS)/cpu_timing.json
+	$(BIN)/python benchmarks/timing.py --data "double Swiss roll" --solvers sknomad "conditional gradient" \
+		--cap 240 --long-cap 300 --out $(RESULTS)/cpu_timing_roll.json
+	$(BIN)/python benchmarks/default_times.py --out $(RESULTS)/default_times.json
+	$(BIN)/python benchmarks/suite.py run --jobs 2 --seeds 0 --out $(RESULTS)/suite_cpu_development.json
+	$(BIN)/python benchmarks/suite.py run --jobs 2 --out $(RESULTS)/suite_cpu.json
+	$(BIN)/python benchmarks/accuracy.py --out $(RESULTS)/cpu_accuracy.json
+	$(BIN)/python benchmarks/smooth_points.py growth --out $(RESULTS)/cpu_growth.json
+	$(BIN)/python benchmarks/threads.py --sizes 100 200 400 600 1000 --repeats 3 --out $(RESULTS)/cpu_threads.json
+	$(BIN)/python benchmarks/profile.py ones --out $(RESULTS)/cpu_profile.json
+	$(BIN)/python benchmarks/memory.py --out $(RESULTS)/cpu_memory.json
+	for digits in 6 4; do $(BIN)/python benchmarks/suite.py run --sizes 300 --tol 1e-$$digits --cap 5000 --jobs 2 \
+		--out $(RESULTS)/suite_small_gaps_$$digits.json || exit 1; done
+	$(BIN)/python benchmarks/suite.py run --tol 1e-4 --cap 5000 --seconds 60 --jobs 2 --out $(RESULTS)/suite_gap_4.json
 	$(BIN)/python benchmarks/tables.py
 
 bench-gpu: $(VENV)/.installed-dev
@@ -56,6 +64,8 @@ bench-gpu: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/mnist.py all --device cuda --out benchmarks/results/h200_all.json
 	$(BIN)/python benchmarks/mnist.py growth --device cuda --out benchmarks/results/h200_growth.json
 	$(BIN)/python benchmarks/profile.py zeros all --device cuda --out benchmarks/results/h200_profile.json
+	$(BIN)/python benchmarks/single_digits.py --out benchmarks/results/h200_digits_fine.json
+	$(BIN)/python benchmarks/single_digits.py --patches 64 --tol 1e-3 --out benchmarks/results/h200_digits.json
 	$(BIN)/python benchmarks/tables.py
 
 # Other solvers on the same problems, judged by the same certificate; without $$SKNOMAD_DATA MNIST is left out.

@@ -195,7 +195,7 @@ BAD_INPUT = {
     "one sample": ({}, GOOD[:1], "X must be"),
     "one row of numbers": ({}, GOOD[:, 0], "X must be"),
     "strings": ({}, [["a", "b"], ["c", "d"]], "X must be"),
-    "complex": ({}, GOOD + 1j, "X must be"),
+    "complex": ({}, GOOD + 1j, "X must hold real numbers"),
     "a string": ({}, "data.csv", "X must be"),
     "K too large": ({"K": 7}, GOOD, r"K must be a real number in \[1, n_samples=6\], got 7"),
     "K too small": ({"K": 0.5}, GOOD, "K must be a real number"),
