@@ -208,7 +208,7 @@ def _state_at(problem: KMeansSDP, start: Iterate, rho: float, template: Array) -
     """``T`` as the start suggests."""
     point = start.point
     if isinstance(point, SoftPoint) and isinstance(start.state, SoftState) and start.N is None:
-        start.state.check(problem)
+        start.state.check_multiplier(problem)
         return _soft_state(problem, point, start.state.lam, rho, template)
     T = _formed_point(point, template)
     N = start.multiplier

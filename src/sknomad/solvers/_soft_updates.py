@@ -52,9 +52,8 @@ class SoftState:
 
     def check(self, problem: KMeansSDP) -> None:
         """Refuse what no sweep over the points of `problem` can have left: a file may hold anything."""
+        self.check_multiplier(problem)
         size = natural_multiplier(problem, 1) or 1.0
-        rule = "a positive real number of the size of the data"
-        check_real(self.lam, "the multiplier of soft assignments", size / STATE_RANGE, size * STATE_RANGE, rule)
         if self.thresholds is not None:
             check_moderate(self.thresholds, "the thresholds of soft assignments", (problem.n,), size * STATE_RANGE)
         check_real(self.best, "the best value of soft assignments", -math.inf, math.inf, "a real number")
@@ -65,6 +64,12 @@ class SoftState:
             check_real(gain, "a gain of soft assignments", -math.inf, math.inf, "a real number")
         if self.growth_left is not None:
             check_count(self.growth_left, "the growth left to soft assignments")
+
+    def check_multiplier(self, problem: KMeansSDP) -> None:
+        """The same for what others read; extreme weights may leave thresholds beyond all range, which nobody needs."""
+        size = natural_multiplier(problem, 1) or 1.0
+        rule = "a positive real number of the size of the data"
+        check_real(self.lam, "the multiplier of soft assignments", size / STATE_RANGE, size * STATE_RANGE, rule)
 
 
 def natural_multiplier(problem: KMeansSDP, rank: int) -> float:
