@@ -43,6 +43,10 @@ class ADMM:
         point of soft assignments is trusted, this is the penalty after that.
     balance_every : int, default=10
         Steps between two looks at the balance of residuals.
+    balance_after : int, default=0
+        Steps with a penalty for both point and bound before residuals are balanced.
+    balance_bias : float, default=1
+        How much smaller than the dual residual the primal one should be.
     balance_until : int, default=500
         Steps after which the penalty stays fixed, so that convergence is guaranteed.
     trusted_shortfall : float, default=0
@@ -78,6 +82,8 @@ class ADMM:
     relaxation: float = 1.6
     penalty: float | str = "auto"
     balance_every: int = 10
+    balance_after: int = 0
+    balance_bias: float = 1.0
     balance_until: int = 500
     trusted_shortfall: float = 0.0
     trusted_until: int = 75
@@ -95,6 +101,8 @@ class ADMM:
         if self.penalty != "auto":
             check_real(self.penalty, "penalty", 1e-12, 1e12, 'a positive real number or "auto"')
         check_integer(self.balance_every, "balance_every", 1)
+        check_integer(self.balance_after, "balance_after", 0)
+        check_real(self.balance_bias, "balance_bias", 1e-3, 1e3, "a real number in [0.001, 1000]")
         check_integer(self.balance_until, "balance_until", 0)
         check_real(self.trusted_shortfall, "trusted_shortfall", 0, 1, "a real number in [0, 1]")
         check_integer(self.trusted_until, "trusted_until", 0)

@@ -30,10 +30,10 @@ from ._admm_state import (
 )
 from ._excursions import excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
-from ._penalty import LARGEST_FIRST, gliding_penalty, has_small_patches, is_noise
+from ._penalty import gliding_penalty, has_small_patches, is_noise
 from ._row_sums import keep_row_sums
 from ._thin_end import ThinEndProjector
-from ._trust import LOST, SETTLED, Trust
+from ._trust import LOST, SETTLED, Trust, trust_in
 
 if TYPE_CHECKING:
     from ._admm import ADMM
@@ -65,7 +65,7 @@ class Course:
         self.rho, self.count, self.residuals = state.rho, state.step, state.residuals
         self.anchor = None if state.anchor is None else state.anchor.moved_to(self.template)
         self.trust = state.trust if self.settings.trusted_shortfall > 0 else LOST
-        self.keeps_rows = state.keeps_rows
+        self.keeps_rows, self.sought_since = state.keeps_rows, state.sought_since
         self.leading.carry_on(state.block, self.template)
 
     def _begin(self, start: Iterate | None) -> None:
@@ -74,7 +74,7 @@ class Course:
         is_soft = start is not None and isinstance(start.point, SoftPoint)
         self.trust = self._trust_in(start) if is_soft else LOST
         self.count, self.residuals, self.anchor = 0, Residuals(1.0, 1.0), None
-        self.keeps_rows = False
+        self.keeps_rows, self.sought_since = False, 0
         self.rho = self._penalty_of_the_next_step()
         if start is None:
             self.T = cold_state(problem.fixed, template)
@@ -89,8 +89,7 @@ class Course:
         """How far the point of the start is relied on."""
         if start is None or self.settings.trusted_shortfall == 0:
             return LOST
-        value = start.point.value(self.problem.gram)
-        return Trust(value + self.settings.trusted_shortfall * abs(value))
+        return trust_in(start.point.value(self.problem.gram), self.settings.trusted_shortfall)
 
     def _first_columns(self, start: Iterate | None) -> Array:
         """Vectors that span most of a good ``Q``: those of the start, or random ones."""
@@ -109,8 +108,13 @@ class Course:
             self.anchor = Anchor.at(self.T)
         if self.anchor is None and self.trust.is_given:
             self._change_penalty(self._penalty_of_the_next_step())
-        elif self.anchor is None and not self.keeps_rows and self.settings.balances_at(self.count):
-            self.rho *= _rebalance(self.T, self.residuals)
+        elif self.anchor is None and not self.keeps_rows and self._balances():
+            self.rho *= _rebalance(self.T, self.residuals, self.settings.balance_bias)
+
+    def _balances(self) -> bool:
+        """Whether it is time to balance residuals; at first those of the multiplier are large whatever the penalty."""
+        has_settled = self.count >= self.sought_since + self.settings.balance_after
+        return has_settled and self.settings.balances_at(self.count)
 
     def _penalty_of_the_next_step(self) -> float:
         """While only the bound is sought, the gliding one; else that of the settings."""
@@ -182,8 +186,8 @@ class Course:
         """What `point` leaves of the trust in that of the start."""
         if self.count >= self.settings.trusted_until:
             return LOST
-        if self.count < SETTLED:
-            return LOST if self._is_noise() else self.trust
+        if self.count < SETTLED and self._is_noise():
+            return LOST
         return self.trust.after(self.count, point.value(self.problem.gram))
 
     def _begins_to_keep_rows(self) -> bool:
@@ -196,9 +200,9 @@ class Course:
 
     def _seek_the_point(self) -> None:
         """From now on, with a penalty for both; residuals at the last one say nothing about the balance at this."""
-        self.residuals = Residuals(1.0, 1.0)
+        self.residuals, self.sought_since = Residuals(1.0, 1.0), self.count
         scale = 1.0 if self.settings.penalty == "auto" else float(self.settings.penalty)
-        self._change_penalty(max(self.rho, self._penalty(min(scale, LARGEST_FIRST))))
+        self._change_penalty(max(self.rho, self._penalty(scale)))
 
     def may_leave(self) -> bool:
         """Whether an excursion from here pays and fits into memory."""
@@ -211,7 +215,17 @@ class Course:
     def state(self) -> ADMMState:
         """The record to continue from, which shares its arrays."""
         block = self.leading.carried()
-        return ADMMState(self.T, self.rho, self.count, self.residuals, self.trust, block, self.anchor, self.keeps_rows)
+        return ADMMState(
+            T=self.T,
+            rho=self.rho,
+            step=self.count,
+            residuals=self.residuals,
+            trust=self.trust,
+            block=block,
+            anchor=self.anchor,
+            keeps_rows=self.keeps_rows,
+            sought_since=self.sought_since,
+        )
 
     def _projector(self) -> Callable[[StepMatrix], tuple[Point, int]]:
         """What maps the matrix of a step to its point, and the rank of that less one."""

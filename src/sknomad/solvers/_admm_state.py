@@ -57,6 +57,7 @@ class ADMMState:
     block: WarmBlock | TrailingBlock | None  # what is known of the eigenvectors at one end of the spectrum
     anchor: Anchor | None  # of anchored steps
     keeps_rows: bool = False  # whether the nonnegative copies of plain steps keep the sums of rows
+    sought_since: int = 0  # step after which the point is sought as well as the bound
 
     def check(self, problem: KMeansSDP) -> None:
         """Refuse what no step on `problem` can have left: a file may hold anything. Blocks are seen to elsewhere."""
@@ -65,6 +66,7 @@ class ADMMState:
         rule = "a positive real number of the size of the data"
         check_real(self.rho, "the penalty of ADMM's state", size / LARGEST_STATE, size * LARGEST_STATE, rule)
         check_count(self.step, "the steps of ADMM's state")
+        check_count(self.sought_since, "the steps of ADMM's state before its point was sought")
         if not isinstance(self.residuals, Residuals) or not isinstance(self.anchor, Anchor | None):
             raise TypeError("ADMM's state must have residuals, and an anchor or None, got something else.")
         if not isinstance(self.trust, Trust) or not isinstance(self.keeps_rows, bool):

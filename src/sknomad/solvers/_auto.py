@@ -16,7 +16,7 @@ from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._admm_state import with_guessed_multiplier
 from ._excursions import WIDE_GAP
-from ._penalty import penalty_for_both
+from ._penalty import balance_bias, penalty_for_both
 from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
@@ -44,6 +44,8 @@ HALVING = 4
 # anchors wait for so many of them (1000 points, gap 1e-4, two rolls with K = 32: 12 s, with an excursion after 120
 # steps 45 and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for more of them.
 STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, STEPS_ON_A_GPU = 300, 1500, 600
+# Steps for which the penalty for point and bound is left alone.
+BALANCE_AFTER = 30
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
 # Gaps from here on are reached with float32 steps in the same number of iterations, at half the time and memory.
@@ -164,7 +166,8 @@ class Auto:
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
         if admm.penalty == "auto":
-            admm = replace(admm, penalty=penalty_for_both(problem.n, problem.K))
+            penalty, bias = penalty_for_both(problem.n, problem.K), balance_bias(problem.n, problem.K)
+            admm = replace(admm, penalty=penalty, balance_bias=bias, balance_after=BALANCE_AFTER)
         template = choose_device(admm.device, problem.n)
         if is_on_gpu(template) and problem.n > FULL_FOR_A_PLACE.on(template):
             admm = replace(admm, excursions_from=max(admm.excursions_from, STEPS_ON_A_GPU))

@@ -2,8 +2,8 @@
 
 A large penalty moves the multiplier in long strides, a small one lets it settle where the bound is low: while only the
 bound is sought the penalty glides from large to small, as the steps of a subgradient method do. The fewer points a
-patch has, the smaller the last one may be. A point that is nearly feasible takes a larger one. All are in units of
-``|D|_F / sqrt(K)``.
+patch has, the smaller the last one may be. A point that is nearly feasible takes a larger one, above all in few large
+patches, where a small residual in every entry makes up much of a row. All are in units of ``|D|_F / sqrt(K)``.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import math
 LARGEST_FIRST, WAIT, GLIDE = 2.0, 4, 0.88
 # Where it ends, as a multiple of the root of the points per patch, and at most.
 LAST, LARGEST_LAST = 0.06, 0.7
-# The penalty for point and bound together, likewise.
-FOR_BOTH, LARGEST_FOR_BOTH = 0.35, 4.0
+# The penalty for point and bound together, likewise; patches of more than so many points take more than that.
+FOR_BOTH, LARGE_PATCH, LARGEST_FOR_BOTH = 0.35, 60, 30.0
+# Points per patch from which on primal residuals are kept below dual ones, and by how much at most.
+BALANCED_PATCH, LARGEST_BIAS = 20, 6.0
 # In noise, where soft assignments fall short, Q has after ten steps more than so many eigenvectors per patch of ten
 # points (1000 points: 5.5 in noise, 4.6 at most elsewhere); more in larger patches, as the third root, and fewer in
 # smaller ones. From so many points on, images have as many, and soft assignments are more thorough.
@@ -31,7 +33,13 @@ def gliding_penalty(step: int, n: int, K: float) -> float:
 
 def penalty_for_both(n: int, K: float) -> float:
     """The penalty for point and bound together."""
-    return min(FOR_BOTH * math.sqrt(n / K), LARGEST_FOR_BOTH)
+    size = n / K
+    return min(FOR_BOTH * math.sqrt(size * max(1.0, size / LARGE_PATCH)), LARGEST_FOR_BOTH)
+
+
+def balance_bias(n: int, K: float) -> float:
+    """How much smaller than dual residuals primal ones should be where point and bound are sought together."""
+    return min(max(1.0, n / K / BALANCED_PATCH), LARGEST_BIAS)
 
 
 def is_noise(rank: int, n: int, K: float) -> bool:
