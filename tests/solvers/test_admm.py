@@ -352,6 +352,8 @@ REFUSED = {
     "relaxation": ([0.99, 2, 2.5, NAN, -1], ["1.6", None, True], r"relaxation must be a real number in \[1, 2\)"),
     "penalty": ([0, -1, INF, NAN], ["automatic", None, False], "penalty must be a positive real number"),
     "balance_every": ([0, -3], [1.5, "10", True], "balance_every must be an integer >= 1"),
+    "balance_after": ([-1], [0.5, None], "balance_after must be an integer >= 0"),
+    "balance_bias": ([0.0, 1e9, NAN], ["1", None], r"balance_bias must be a real number in \[0.001, 1000\]"),
     "balance_until": ([-1], [0.5, None], "balance_until must be an integer >= 0"),
     "trusted_shortfall": ([-0.1, 1.5, NAN], ["0", None], r"trusted_shortfall must be a real number in \[0, 1\]"),
     "anchor_from": ([-1], [0.5, None], "anchor_from must be an integer >= 0"),

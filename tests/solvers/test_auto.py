@@ -9,8 +9,8 @@ import pytest
 from sknomad import NOMAD, Gram, KMeansSDP, certify, datasets, solve
 from sknomad.ring import ring_points
 from sknomad.solvers import ADMM, Auto, SoftAssignment
-from sknomad.solvers._auto import PATIENCE
-from sknomad.solvers._penalty import penalty_for_both
+from sknomad.solvers._auto import BALANCE_AFTER, PATIENCE
+from sknomad.solvers._penalty import balance_bias, penalty_for_both
 from sknomad.solvers._registry import configured
 from sknomad.solvers._soft import Course
 
@@ -42,8 +42,10 @@ def test_slow_progress_is_left_to_another_solver():
     assert last.is_milestone
     assert last.state.stalled < PATIENCE
     # What has not come to its end is no point to rely on.
-    penalty = penalty_for_both(noise.n, noise.K)
-    assert Auto()._second_phase(noise, last) == replace(Auto().admm, trusted_shortfall=0.0, penalty=penalty)
+    penalty, bias = penalty_for_both(noise.n, noise.K), balance_bias(noise.n, noise.K)
+    assert Auto()._second_phase(noise, last) == replace(
+        Auto().admm, trusted_shortfall=0.0, penalty=penalty, balance_bias=bias, balance_after=BALANCE_AFTER
+    )
 
 
 def test_on_a_gpu_slow_progress_is_waited_for(monkeypatch):

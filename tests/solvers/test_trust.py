@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from sknomad import Gram, KMeansSDP
 from sknomad.solvers import ADMM, Auto, SoftAssignment
 from sknomad.solvers._penalty import gliding_penalty
-from sknomad.solvers._trust import LOST, SETTLED, Trust
+from sknomad.solvers._trust import EARLY, LOST, SETTLED, Trust, trust_in
 
 BEGINNINGS = st.floats(-1e3, 1e3)
 
@@ -28,6 +28,19 @@ def test_values_that_fall_as_the_inverse_of_the_steps_are_followed_to_their_limi
 @given(BEGINNINGS, BEGINNINGS)
 def test_values_before_they_have_settled_tell_nothing(first, second):
     assert Trust(-1e6).after(SETTLED - 20, first).after(SETTLED - 10, second).is_given
+
+
+@given(value=st.floats(1, 1e3), excess=st.floats(0, 100), step=st.integers(EARLY, SETTLED - 10))
+def test_early_values_tell_a_start_that_is_far_too_poor(value, excess, step):
+    """Ten times what the gap allows, and more: those on the way to less than that are waited for."""
+    for short, is_given in ((0.011, False), (0.009, True)):
+        before, now = (value * (1 + short) + excess / k for k in (step, step + 10))
+        assert trust_in(value, 1e-3).after(step, before).after(step + 10, now).is_given is is_given
+
+
+def test_values_that_rise_or_come_too_early_tell_nothing():
+    assert trust_in(10.0, 1e-3).after(EARLY, 10.5).after(EARLY + 10, 10.6).is_given
+    assert trust_in(10.0, 1e-3).after(EARLY - 10, 10.6).after(EARLY, 10.5).is_given
 
 
 def test_lost_trust_is_not_won_again():

@@ -141,7 +141,7 @@ def test_pickles_are_refused(tmp_path):
 def test_checkpoints_of_earlier_versions_say_so(tmp_path):
     path = tmp_path / "run.ckpt"
     path.write_bytes(b"sknomad-checkpoint-1\n" + bytes(32) + b"PK whatever it held")
-    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 6 on\. Delete it"):
+    with pytest.raises(CheckpointError, match=r"which has format 1; this version reads from 7 on\. Delete it"):
         solve(make_problem(40, 5), "admm", checkpoint=path)
 
 

@@ -42,7 +42,7 @@ class CheckpointError(FormatError):
 
 
 # A run goes on with the version that began it: only the newest format is read.
-CHECKPOINT = Kind("checkpoint", 6, "Delete it to start again.", CheckpointError, oldest=6)
+CHECKPOINT = Kind("checkpoint", 7, "Delete it to start again.", CheckpointError, oldest=7)
 
 # What comes of contents that are not what they should be, wherever they are used first.
 UNUSABLE = (ArithmeticError, AttributeError, AssertionError, IndexError, KeyError, TypeError, ValueError)

@@ -56,8 +56,8 @@ class ADMM:
     trusted_until : int, default=75
         Step after which their point is not relied on any more.
     keep_rows : bool, default=False
-        Keep the sums of rows of nonnegative copies too, where the first steps tell noise with few points per patch:
-        half the steps there.
+        Keep the sums of rows of nonnegative copies too, from the first measured step on, where patches have fewer than
+        ten points: half the steps, and far fewer where soft assignments fall short.
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.

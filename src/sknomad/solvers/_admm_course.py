@@ -191,9 +191,9 @@ class Course:
         return self.trust.after(self.count, point.value(self.problem.gram))
 
     def _begins_to_keep_rows(self) -> bool:
-        """Whether this step tells that nonnegative copies should have the sums of rows from now on."""
+        """Whether nonnegative copies should have the sums of rows from now on."""
         is_early = self.settings.keep_rows and 1 < self.count < SETTLED
-        return is_early and has_small_patches(self.problem.n, self.problem.K) and self._is_noise()
+        return is_early and has_small_patches(self.problem.n, self.problem.K)
 
     def _is_noise(self) -> bool:
         return is_noise(self.rank, self.problem.n, self.problem.K)

@@ -28,7 +28,8 @@ FOR_THE_BOUND = ADMM(relaxation=1.8, trusted_shortfall=1e-3, keep_rows=True, exc
 # costs n x n numbers, so that it pays for few points only, and for more where small gaps are asked for: it keeps the
 # symmetry of the data, without which rings and tori take up to ten times as many steps.
 FEW_POINTS = SoftAssignment(rank="points", sweeps=30)
-AFTER_FEW_POINTS = ADMM(penalty=0.7, relaxation=1.8, excursions_from=120)
+AFTER_FEW_POINTS = ADMM(relaxation=1.8, keep_rows=True, excursions_from=120)
+LEAST_AFTER_FEW_POINTS = 0.7
 POINTS_BELOW, POINTS_BELOW_FOR_SMALL_GAPS = 100, 400
 # How far soft assignments may fall short, as a multiple of the gap in view, and for how many steps that is believed on
 # the way to gaps from `ONE_RANK_FROM` on: the bound is all that is missing there, and another penalty sets it back.
@@ -44,7 +45,7 @@ HALVING = 4
 # anchors wait for so many of them (1000 points, gap 1e-4, two rolls with K = 32: 12 s, with an excursion after 120
 # steps 45 and more). On a GPU, where steps cost a fraction of a Newton step, excursions wait for more of them.
 STEPS_FOR_WIDE_GAPS, LATE_ANCHOR, STEPS_ON_A_GPU = 300, 1500, 600
-# Steps for which the penalty for point and bound is left alone.
+# Steps for which the penalty for point and bound is left alone: the multiplier moves much at first whatever it is.
 BALANCE_AFTER = 30
 # Inner products, as a Frobenius norm, that float32 has room for, and for their squares.
 SMALLEST_SINGLE, LARGEST_SINGLE = 1e-15, 1e15
@@ -160,14 +161,13 @@ class Auto:
     def _second_phase(self, problem: KMeansSDP, last: Iterate | None) -> ADMM:
         """ADMM, which trusts the point of soft assignments only where these have come to an end."""
         if problem.n <= self.points_below:
-            gap = self.admm.excursion_gap
-            return replace(AFTER_FEW_POINTS, device=_double(self.admm.device), excursion_gap=gap)
+            admm = replace(AFTER_FEW_POINTS, device=_double(self.admm.device), excursion_gap=self.admm.excursion_gap)
+            return _for_both(admm, problem, LEAST_AFTER_FEW_POINTS)
         state = None if last is None else last.state
         has_ended = not isinstance(state, SoftState) or state.stalled >= PATIENCE
         admm = replace(self.admm, device=_precise_enough(self.admm.device, problem))
         if admm.penalty == "auto":
-            penalty, bias = penalty_for_both(problem.n, problem.K), balance_bias(problem.n, problem.K)
-            admm = replace(admm, penalty=penalty, balance_bias=bias, balance_after=BALANCE_AFTER)
+            admm = _for_both(admm, problem)
         template = choose_device(admm.device, problem.n)
         if is_on_gpu(template) and problem.n > FULL_FOR_A_PLACE.on(template):
             admm = replace(admm, excursions_from=max(admm.excursions_from, STEPS_ON_A_GPU))
@@ -191,6 +191,12 @@ class Auto:
     def _proof_fits(self, problem: KMeansSDP) -> bool:
         free = free_memory_of(choose_device(self.admm.device, problem.n))
         return free is None or self.admm.memory(problem) <= free
+
+
+def _for_both(admm: ADMM, problem: KMeansSDP, least: float = 0.0) -> ADMM:
+    """`admm` with the penalty that finds point and bound together, and how it is balanced later."""
+    penalty = max(penalty_for_both(problem.n, problem.K), least)
+    return replace(admm, penalty=penalty, balance_bias=balance_bias(problem.n, problem.K), balance_after=BALANCE_AFTER)
 
 
 def _precise_enough(device: Device, problem: KMeansSDP) -> Device:

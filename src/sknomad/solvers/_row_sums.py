@@ -1,9 +1,9 @@
 """The sums of rows, kept on the nonnegative side of ADMM too.
 
-``Q u = u`` holds for the points of every step, but not for their nonnegative copies ``R = max(T, 0)``. In noise with
-few points per patch a row of ``R`` exceeds its sum by what many tiny negative entries of ``Q`` amount to, and that
-shrinks slowly. To project on the nonnegative matrices with these sums instead is to add ``y u' + u y'`` to ``T``: the
-next projection on the spectraplex does not see that, and ``N = -rho min(T, 0)`` is the multiplier as before.
+``Q u = u`` holds for the points of every step, but not for their nonnegative copies ``R = max(T, 0)``. With few points
+per patch, above all in noise, a row of ``R`` exceeds its sum by what many tiny negative entries of ``Q`` amount to, and
+that shrinks slowly. To project on the nonnegative matrices with these sums instead is to add ``y u' + u y'`` to ``T``:
+the next projection on the spectraplex does not see that, and ``N = -rho min(T, 0)`` is the multiplier as before.
 """
 
 from __future__ import annotations
