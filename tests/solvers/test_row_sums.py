@@ -11,6 +11,7 @@ import pytest
 from sknomad import Gram, KMeansSDP, solve
 from sknomad._numerics.fixed_vector import Ones, Weighted
 from sknomad.solvers import ADMM, SoftAssignment
+from sknomad.solvers._penalty import rows_matter
 from sknomad.solvers._row_sums import KEPT, keep_row_sums
 
 
@@ -75,14 +76,26 @@ def test_single_precision_keeps_them_too():
     assert T.dtype == np.float32
 
 
-def test_steps_keep_rows_only_with_small_patches():
-    for K, keeps in ((30, True), (12, False), (6, False)):
-        problem = noise_of(120, 5, K)
-        *_, last = itertools.islice(ADMM(device="cpu", keep_rows=True).iterates(problem, after_soft(problem)), 15)
-        assert last.state.keeps_rows is keeps
-        u = np.full(120, 1 / math.sqrt(120))
-        lacking = np.linalg.norm(np.maximum(last.state.T, 0) @ u - u)
-        assert bool(lacking <= KEPT) is keeps
+@pytest.mark.parametrize(
+    ("noise", "K", "keeps"), [(True, 30, True), (False, 30, True), (True, 6, False), (False, 2, False)]
+)
+def test_steps_keep_rows_only_with_small_patches_or_outside_noise(monkeypatch, noise, K, keeps):
+    monkeypatch.setattr("sknomad.solvers._penalty.is_noise", lambda rank, n, K: noise)
+    problem = noise_of(120, 5, K)
+    *_, last = itertools.islice(ADMM(device="cpu", keep_rows=True).iterates(problem, after_soft(problem)), 15)
+    assert last.state.keeps_rows is keeps
+    u = np.full(120, 1 / math.sqrt(120))
+    lacking = np.linalg.norm(np.maximum(last.state.T, 0) @ u - u)
+    assert bool(lacking <= KEPT) is keeps
+
+
+def test_middling_patches_keep_rows_outside_noise_up_to_some_points():
+    assert rows_matter(100, 1000, 32)
+    assert not rows_matter(1000, 1000, 32)
+    assert rows_matter(1000, 1000, 250)
+    assert not rows_matter(30, 1000, 8)
+    assert rows_matter(100, 4000, 400)
+    assert not rows_matter(100, 4001, 400)
 
 
 def test_rough_solutions_of_the_automatic_choice_do_not_keep_rows():

@@ -57,7 +57,8 @@ class ADMM:
         Step after which their point is not relied on any more.
     keep_rows : bool, default=False
         Keep the sums of rows of nonnegative copies too, from the first measured step on, where patches have fewer than
-        ten points: half the steps, and far fewer where soft assignments fall short.
+        ten points, or fewer than forty and the data are not noise: half the steps, and far fewer to small gaps. Up to
+        4,000 points.
     anchor_from : int, default=300
         Step from which on steps are averaged with an anchor, and the penalty changes only when the anchor does. Far
         better for small gaps; it needs a second n x n array. Up to 30,000 points.

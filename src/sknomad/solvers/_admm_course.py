@@ -30,7 +30,7 @@ from ._admm_state import (
 )
 from ._excursions import excursion_memory, excursion_pays
 from ._halpern import REFLECTION, Anchor
-from ._penalty import gliding_penalty, has_small_patches, is_noise
+from ._penalty import gliding_penalty, is_noise, rows_matter
 from ._row_sums import keep_row_sums
 from ._thin_end import ThinEndProjector
 from ._trust import LOST, SETTLED, Trust, trust_in
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 # Towards small gaps feasibility is what takes longest: the primal residual is kept this much below the dual one.
 ANCHORED_BIAS = 10.0
+# Steps with a penalty for point and bound before residuals are balanced where rows keep their sums.
+WAIT_WITH_ROWS = 60
 
 
 class Course:
@@ -99,22 +101,22 @@ class Course:
         return like(start.point.root(), self.template)
 
     def choose_penalty(self) -> None:
-        """Set an anchor when it is time for one; before that, balance the residuals now and then.
-
-        Where rows keep their sums the penalty for both stays: what is left is mostly the bound's, and a balanced one,
-        twice as large, takes 1.2 to 1.4 times the steps (noise of 1000 points, K = 250, seeds 0 to 2).
-        """
+        """Set an anchor when it is time for one; before that, balance the residuals now and then."""
         if self.anchor is None and self.settings.anchor_from <= self.count and self.problem.n <= FORM_BELOW:
             self.anchor = Anchor.at(self.T)
         if self.anchor is None and self.trust.is_given:
             self._change_penalty(self._penalty_of_the_next_step())
-        elif self.anchor is None and not self.keeps_rows and self._balances():
+        elif self.anchor is None and self._balances():
             self.rho *= _rebalance(self.T, self.residuals, self.settings.balance_bias)
 
     def _balances(self) -> bool:
-        """Whether it is time to balance residuals; at first those of the multiplier are large whatever the penalty."""
-        has_settled = self.count >= self.sought_since + self.settings.balance_after
-        return has_settled and self.settings.balances_at(self.count)
+        """Whether it is time to balance residuals; at first those of the multiplier are large whatever the penalty.
+
+        Where rows keep their sums most of what is left then is the bound's, which a balanced penalty sets back (noise
+        of 1000 points, K = 250, seeds 0 to 2: 1.2 to 1.4 times the steps). Small gaps take so many steps that it pays.
+        """
+        wait = max(self.settings.balance_after, WAIT_WITH_ROWS if self.keeps_rows else 0)
+        return self.count >= self.sought_since + wait and self.settings.balances_at(self.count)
 
     def _penalty_of_the_next_step(self) -> float:
         """While only the bound is sought, the gliding one; else that of the settings."""
@@ -193,7 +195,7 @@ class Course:
     def _begins_to_keep_rows(self) -> bool:
         """Whether nonnegative copies should have the sums of rows from now on."""
         is_early = self.settings.keep_rows and 1 < self.count < SETTLED
-        return is_early and has_small_patches(self.problem.n, self.problem.K)
+        return is_early and rows_matter(self.rank, self.problem.n, self.problem.K)
 
     def _is_noise(self) -> bool:
         return is_noise(self.rank, self.problem.n, self.problem.K)

@@ -23,6 +23,9 @@ BALANCED_PATCH, LARGEST_BIAS = 20, 6.0
 # smaller ones. From so many points on, images have as many, and soft assignments are more thorough.
 MOST_PER_PATCH, POINTS_OF_A_PATCH, NOISE_BELOW = 5.0, 10, 2000
 FEWER_IN_SMALL_ONES, MORE_IN_LARGE_ONES = 3 / 4, 1 / 3
+# Rows keep their sums in patches of fewer points than the first number, and of fewer than the second outside noise; up
+# to so many points, beyond which it was not tried.
+SMALL_PATCH, MIDDLING_PATCH, ROWS_UP_TO = 10, 40, 4000
 
 
 def gliding_penalty(step: int, n: int, K: float) -> float:
@@ -49,6 +52,10 @@ def is_noise(rank: int, n: int, K: float) -> bool:
     return n < NOISE_BELOW and rank > most * K
 
 
-def has_small_patches(n: int, K: float) -> bool:
-    """Whether patches have so few points that a row's sum matters beside its entries, see `keep_row_sums`."""
-    return n < POINTS_OF_A_PATCH * K
+def rows_matter(rank: int, n: int, K: float) -> bool:
+    """Whether a row's sum matters beside its entries, see `keep_row_sums`; `rank` is that of a point early in a run.
+
+    In patches of ten points and more noise is better off with a penalty that is balanced.
+    """
+    limit = MIDDLING_PATCH if not is_noise(rank, n, K) else SMALL_PATCH
+    return n < limit * K and n <= ROWS_UP_TO
