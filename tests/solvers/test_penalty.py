@@ -50,7 +50,12 @@ def test_few_large_patches_take_larger_penalties_and_smaller_primal_residuals():
         assert values == sorted(values, reverse=True)
         assert values[0] > 2 * values[3]
     assert balance_bias(1000, 50) == 1
-    assert penalty_for_both(10**9, 2) == 30
+    assert penalty_for_both(1999, 1.1) == 30
+
+
+def test_many_points_take_small_penalties_and_an_even_balance():
+    assert penalty_for_both(2000, 2) == 2 < penalty_for_both(1999, 2)
+    assert balance_bias(2000, 2) == 1
 
 
 def test_residuals_are_balanced_only_after_some_steps():

@@ -16,7 +16,7 @@ from .._program.problem import KMeansSDP
 from ._admm import ADMM
 from ._admm_state import with_guessed_multiplier
 from ._excursions import WIDE_GAP
-from ._penalty import balance_bias, penalty_for_both
+from ._penalty import MANY_POINTS, balance_bias, penalty_for_both
 from ._soft import PATIENCE, SoftAssignment
 from ._soft_updates import SoftState
 
@@ -195,8 +195,11 @@ class Auto:
 
 def _for_both(admm: ADMM, problem: KMeansSDP, least: float = 0.0) -> ADMM:
     """`admm` with the penalty that finds point and bound together, and how it is balanced later."""
-    penalty = max(penalty_for_both(problem.n, problem.K), least)
-    return replace(admm, penalty=penalty, balance_bias=balance_bias(problem.n, problem.K), balance_after=BALANCE_AFTER)
+    n, K = problem.n, problem.K
+    wait = BALANCE_AFTER if n < MANY_POINTS else 0
+    return replace(
+        admm, penalty=max(penalty_for_both(n, K), least), balance_bias=balance_bias(n, K), balance_after=wait
+    )
 
 
 def _precise_enough(device: Device, problem: KMeansSDP) -> Device:
