@@ -49,6 +49,7 @@ bench: $(VENV)/.installed-dev
 	$(BIN)/python benchmarks/default_times.py --out $(RESULTS)/default_times.json
 	$(BIN)/python benchmarks/suite.py run --jobs 2 --seeds 0 --out $(RESULTS)/suite_cpu_development.json
 	$(BIN)/python benchmarks/suite.py run --jobs 2 --out $(RESULTS)/suite_cpu.json
+	$(BIN)/python benchmarks/suite.py run --set wide --sizes 600 --jobs 2 --out $(RESULTS)/suite_wide.json
 	$(BIN)/python benchmarks/accuracy.py --out $(RESULTS)/cpu_accuracy.json
 	$(BIN)/python benchmarks/smooth_points.py growth --out $(RESULTS)/cpu_growth.json
 	$(BIN)/python benchmarks/threads.py --sizes 100 200 400 600 1000 --repeats 3 --out $(RESULTS)/cpu_threads.json

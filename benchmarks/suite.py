@@ -2,11 +2,13 @@
 
     python benchmarks/suite.py run --jobs 16 --out benchmarks/results/suite_cpu.json
     python benchmarks/suite.py run --device cuda --out benchmarks/results/suite_h200.json
+    python benchmarks/suite.py run --set wide --sizes 600 --jobs 2 --out benchmarks/results/suite_wide.json
     python benchmarks/suite.py picture benchmarks/results/suite_cpu.json docs/images/suite.png
 
 Every row: steps (ten sweeps of soft assignments count as one), seconds, the proven gap, and the seconds as a multiple
 of one full eigendecomposition in float64 by the same process. `--label` names what was run, so that
 several runs can be joined in one picture: the share of problems solved within t times the fewest steps of any.
+`--set wide` takes the 25 kinds of `wide_data` and seven K, from two patches to patches of two points, instead.
 `--images FILE` reads MNIST's images from a file made by `python benchmarks/suite.py images FILE` where the data sets
 are not at hand.
 """
@@ -26,30 +28,33 @@ import numpy as np
 from machine import facts
 from suite_data import DATA, PATCHES, REPORTING_FROM
 from threadpoolctl import threadpool_limits
+from wide_data import DATA as WIDE_DATA
+from wide_data import PATCHES as WIDE_PATCHES
 
 from sknomad import Gram, KMeansSDP, solve
 from sknomad.solvers import ADMM, Auto
 
-# Fewest points per patch that a problem is asked for.
-LEAST_POINTS_PER_PATCH = 4
+# Kinds of data, K, and the fewest points per patch that a problem is asked for, of each set.
+SETS = {"suite": (DATA, PATCHES, 4), "wide": (WIDE_DATA, WIDE_PATCHES, 2)}
 
 
 def problems(options):
     """Every problem of a run: data, n, K, seed, the costliest first."""
+    kinds, patches, fewest = SETS[options.set]
     return [
         (name, n, K, seed)
         for n in sorted(options.sizes, reverse=True)
-        for K in sorted(PATCHES, reverse=True)
+        for K in sorted(patches, reverse=True)
         for seed in options.seeds
-        for name in options.data or DATA
-        if n >= LEAST_POINTS_PER_PATCH * K
+        for name in options.data or kinds
+        if n >= fewest * K
     ]
 
 
-def points(name, n, seed, images):
+def points(name, n, seed, options):
     key = f"{name}, {n}, {seed}"
-    stored = {} if images is None else _images(images)
-    return stored[key] / 255 if key in stored else DATA[name](n, seed)
+    stored = {} if options.images is None else _images(options.images)
+    return stored[key] / 255 if key in stored else SETS[options.set][0][name](n, seed)
 
 
 @cache
@@ -79,7 +84,7 @@ def _seconds(function):
 def measure(problem, options):
     """One row."""
     name, n, K, seed = problem
-    program = KMeansSDP(Gram.from_data(points(name, n, seed, options.images)), K)
+    program = KMeansSDP(Gram.from_data(points(name, n, seed, options)), K)
     auto = Auto.for_tolerance(options.tol, options.device)
     solver = {
         "auto": auto,
@@ -126,6 +131,24 @@ def table(development, reporting):
     names = dict.fromkeys(row["data"] for row in development)
     lines = [[name, *(f"{cells[0, name, K]} / {cells[1, name, K]}" for K in patches)] for name in names]
     return ["steps, seed 0 / seed 100", *(f"K = {K}" for K in patches)], lines
+
+
+def wide_table(before, now):
+    """Header and lines: steps by K, of an earlier release and now, and how many problems took more than 150."""
+    lines = []
+    for K in sorted({row["K"] for row in now}):
+        sides = [[row for row in rows if row["K"] == K] for rows in (before, now)]
+        steps = [np.array([row["steps"] for row in side]) for side in sides]
+        figures = [
+            (f"{np.median(s):.0f}" for s in steps),
+            (str(s.max()) for s in steps),
+            (str((s > 150).sum()) for s in steps),
+            (f"{sum(row['seconds'] for row in side):.0f}" for side in sides),
+            (f"{max(row['decompositions'] for row in side):.0f}" for side in sides),
+        ]
+        lines.append([K, *(" / ".join(pair) for pair in figures)])
+    header = ["K", "steps, median", "most", "problems above 150", "seconds for all 25", "decompositions, most"]
+    return header, lines
 
 
 def _cell(row):
@@ -190,7 +213,8 @@ def main():
     runner = commands.add_parser("run")
     runner.add_argument("--sizes", type=int, nargs="+", default=[1000])
     runner.add_argument("--seeds", type=int, nargs="+", default=[REPORTING_FROM])
-    runner.add_argument("--data", nargs="+", choices=list(DATA))
+    runner.add_argument("--set", choices=SETS, default="suite")
+    runner.add_argument("--data", nargs="+", choices=[*DATA, *WIDE_DATA])
     runner.add_argument("--tol", type=float, default=1e-3)
     runner.add_argument("--cap", type=int, default=1000, help="most steps")
     runner.add_argument("--seconds", type=float, default=120.0, help="most seconds for a problem")

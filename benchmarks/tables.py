@@ -23,6 +23,7 @@ from part_tables import markdown
 from rings import table_rows as rings_table
 from single_digits import table_rows as digits_table
 from suite import table as suite_table
+from suite import wide_table
 from timing import table as timing_table
 from unrolling_tables import cells, map_quality, unrolling
 
@@ -180,6 +181,7 @@ TABLES = {
     "landmarks": lambda: markdown(*landmarks_table(rows_of("landmarks"), rows_of("h200_landmarks"))),
     "online": lambda: markdown(*online_table(rows_of("online"))),
     "stability": stability,
+    "wide": lambda: markdown(*wide_table(rows_of("suite_wide_before"), rows_of("suite_wide"))),
     "suite": lambda: markdown(*suite_table(rows_of("suite_cpu_development"), rows_of("suite_cpu"))),
     "certified-kmeans": certified_kmeans,
     **{f"parts-{name}": lambda make=make: make(rows_of) for name, make in PART_TABLES.items()},
