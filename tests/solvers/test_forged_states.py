@@ -119,6 +119,7 @@ def test_admm_refuses_numbers_that_count_no_steps(bad):
     problem, solver = moons(), ADMM(anchor_from=3)
     start = last_step(solver, problem, 8)
     assert_refused(problem, solver, with_state(start, step=bad))
+    assert_refused(problem, solver, with_state(start, sought_since=bad))
     assert_refused(problem, solver, with_state(start, trust=replace(start.state.trust, step=bad)))
     assert_refused(problem, solver, with_state(start, anchor=replace(start.state.anchor, count=bad)))
 
@@ -129,7 +130,7 @@ def test_admm_refuses_what_is_no_residual_no_anchor_and_no_value(bad):
     start = last_step(solver, problem, 8)
     for name in ("residuals", "anchor", "trust"):
         assert_refused(problem, solver, with_state(start, **{name: bad}))
-    for name in ("goal", "value"):
+    for name in ("goal", "far", "value"):
         assert_refused(problem, solver, with_state(start, trust=replace(start.state.trust, **{name: bad})))
     for name in ("primal", "dual"):
         assert_refused(problem, solver, with_state(start, residuals=replace(start.state.residuals, **{name: bad})))
