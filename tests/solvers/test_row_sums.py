@@ -12,7 +12,7 @@ from sknomad import Gram, KMeansSDP, solve
 from sknomad._numerics.fixed_vector import Ones, Weighted
 from sknomad.solvers import ADMM, SoftAssignment
 from sknomad.solvers._penalty import rows_matter
-from sknomad.solvers._row_sums import KEPT, keep_row_sums
+from sknomad.solvers._row_sums import KEPT, LARGEST_CHANGE, MOST_NEWTON_STEPS, keep_row_sums
 
 
 def symmetric(rng, n, shift=0.0):
@@ -62,6 +62,19 @@ def test_what_is_added_vanishes_on_the_complement_of_the_fixed_vector():
     assert np.abs(T - given).max() > 1e-3
     assert np.allclose(fixed.centre_both(T - given), 0, atol=1e-12)
     assert np.allclose(T, T.T, atol=1e-12)
+
+
+def test_weights_of_any_size_leave_a_state_that_steps_can_be_taken_from():
+    """Rows of almost no weight ask for corrections without end, and their squares vanish."""
+    random = np.random.default_rng(4)
+    for _ in range(300):
+        q = 10.0 ** random.uniform(-80, 0, 5)
+        T = symmetric(random, 5) * 10.0 ** random.uniform(-25, 20, (5, 5))
+        T = (T + T.T) / 2
+        given, fixed = T.copy(), Weighted(q / np.linalg.norm(q))
+        keep_row_sums(T, fixed)
+        assert np.isfinite(T).all()
+        assert np.abs(T - given).max() <= 2 * LARGEST_CHANGE * MOST_NEWTON_STEPS + 1e-12 * np.abs(given).max()
 
 
 def test_sums_that_are_right_stay():

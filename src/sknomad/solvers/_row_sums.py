@@ -15,6 +15,8 @@ from .._numerics.fixed_vector import FixedVector
 KEPT, MOST_NEWTON_STEPS = 1e-5, 20
 # Steps of conjugate gradients for one of Newton's, at most, and what they leave of the residual.
 MOST_GRADIENTS, LEFT = 20, 1e-2
+# Entries of ``Q`` are at most one: what changes them by more than this is no correction.
+LARGEST_CHANGE = 100.0
 # How often a step of Newton's that overshoots is halved.
 MOST_HALVINGS = 8
 
@@ -39,8 +41,12 @@ def keep_row_sums(T: Array, fixed: FixedVector) -> float:
 def _add_what_helps(T: Array, y: Array, u: Array, before: float) -> Array | None:
     """Add the largest share of a Newton step that leaves less lacking than `before`; None, and nothing, if none does.
 
-    Entries that turn positive on the way are not foreseen: a whole step may overshoot, a small one cannot.
+    Entries that turn positive on the way are not foreseen: a whole step may overshoot, a small one cannot. Rows of
+    almost no weight ask for changes without end, which are not made.
     """
+    xp = namespace(T)
+    if not float(xp.max(xp.abs(y))) * float(xp.max(u)) <= LARGEST_CHANGE:
+        return None
     _add(T, y, u)
     for _ in range(MOST_HALVINGS):
         lacking = _lacking(T, u)
@@ -75,9 +81,14 @@ def _newton_step(T: Array, u: Array, lacking: Array) -> Array:
     direction, size = scaled, float(rest @ scaled)
     for _ in range(MOST_GRADIENTS):
         image = diagonal * direction + u * (is_positive @ (u * direction))
-        along = size / float(direction @ image)
+        curvature = float(direction @ image)
+        if not curvature > 0:  # squares of weights may vanish
+            break
+        along = size / curvature
+        if not along * float(xp.max(xp.abs(direction))) * float(xp.max(u)) <= LARGEST_CHANGE:
+            break
         y, rest = y + along * direction, rest - along * image
-        if _length(rest) <= LEFT * _length(lacking):
+        if size <= 0 or _length(rest) <= LEFT * _length(lacking):
             break
         scaled = rest / diagonal
         before, size = size, float(rest @ scaled)
