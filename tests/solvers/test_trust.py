@@ -93,3 +93,8 @@ def test_a_run_goes_on_with_the_value_that_it_had_measured():
 def test_the_number_of_trusted_steps_is_checked():
     with pytest.raises(ValueError, match="trusted_until"):
         ADMM(trusted_until=-1)
+
+
+def test_a_forged_step_that_has_not_come_yet_ends_in_no_error():
+    trust = Trust(10.0, 10.1, value=10.3, step=60)
+    assert trust.after(60, 10.2) == trust.after(50, 10.2) == trust
