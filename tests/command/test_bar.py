@@ -10,6 +10,7 @@ from running import run
 from sknomad import NOMAD, MultiLayerNOMAD, Progress
 from sknomad._command import progress_bar
 from sknomad._command.progress_bar import SolveBar
+from sknomad._manifolds.survey import LOOK_STEPS
 from sknomad.datasets import two_rings
 
 
@@ -37,11 +38,11 @@ def test_search_and_bounds_in_one_bar_that_never_goes_back(capsys, terminal, mak
         model = make(bar).fit(X)
     lengths, texts = drawings(capsys.readouterr().err)
     assert lengths == sorted(lengths)
-    assert texts[0].startswith("search for K: 1 of 4")
-    assert any(text.startswith("search for K: 4 of 4") for text in texts)
+    assert texts[0].startswith("search for K: look 1, ")
+    assert any(text.startswith("search for K: look 5, ") for text in texts)
     assert any(re.search(r"[\d.]+ <= optimum <= [\d.]+, gap \S+ \(goal 1e-03\)", text) for text in texts)
     assert not any("inf" in text for text in texts)
-    assert bar.search_steps >= 4 * 50
+    assert bar.search_steps == 5 * LOOK_STEPS == 5 * progress_bar.LOOK_STEPS
     # The step that proves the gap ends the run before anybody is told of it.
     assert model.n_iter_ - 5 <= bar.solve_steps <= model.n_iter_
 

@@ -1,6 +1,5 @@
 """Looks at data, one after another or side by side."""
 
-import math
 import time
 
 import numpy as np
@@ -62,7 +61,7 @@ def test_an_error_in_one_look_ends_the_others(gram, monkeypatch):
         told_to_stop.append(problem.K)
         return np.eye(60), True
 
-    monkeypatch.setattr(survey, "_rough_solution", failing)
+    monkeypatch.setattr(survey, "_smooth_solution", failing)
     with limited_threads(2), pytest.raises(MemoryError, match="no room"):
         look_around(gram)
     assert len(told_to_stop) <= 2
@@ -74,14 +73,16 @@ def test_time_ends_the_search_with_one_look_at_least(gram):
 
 def test_a_callback_ends_the_search(gram):
     heard = []
-    found = look_around(gram, callback=lambda progress: heard.append(progress.iteration) or len(heard) == 60)
-    assert len(heard) == 60
+    found = look_around(
+        gram, callback=lambda progress: heard.append(progress.iteration) or len(heard) == survey.LOOK_STEPS + 10
+    )
+    assert len(heard) == survey.LOOK_STEPS + 10
     assert len(found.looks) == 2
 
 
 def test_who_stops_the_last_of_the_first_looks_sees_no_further_one():
     gram, heard = Gram.from_data(np.random.default_rng(0).normal(size=(210, 2))), []
-    steps_of_the_first = sum(max(50, math.ceil(2 * K)) for K in survey.looked_at(210)[:5])
+    steps_of_the_first = 5 * survey.LOOK_STEPS
 
     def stop_in_time(progress):
         heard.append(progress.K)

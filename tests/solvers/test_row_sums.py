@@ -111,8 +111,7 @@ def test_middling_patches_keep_rows_outside_noise_up_to_some_points():
     assert not rows_matter(100, 4001, 400)
 
 
-def test_rough_solutions_of_the_automatic_choice_do_not_keep_rows():
-    """What the choice of parts was fitted on are plain steps."""
+def test_rows_are_kept_only_where_that_is_asked_for():
     *_, last = itertools.islice(ADMM(device="cpu").iterates(noise_of(120, 5, 30)), 15)
     assert not last.state.keeps_rows
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 ERASE_LINE = "\r\x1b[K" if os.name != "nt" else "\r" + 79 * " " + "\r"
 # Seconds between two drawings.
 REFRESH = 0.1
-# The share of the bar that the search for K takes, its looks, and the steps of each at least, then per K.
-SEARCH_SHARE, LOOKS, LOOK_STEPS, LOOK_STEPS_PER_K = 0.4, 4, 50, 2
+# The share of the bar that the search for K takes, its looks at most, and the steps of each.
+SEARCH_SHARE, MOST_LOOKS, LOOK_STEPS = 0.4, 7, 45
 
 
 class ProgressBar:
@@ -118,9 +118,8 @@ class SolveBar(ProgressBar):
         if (parts := _parts_of(progress)) is not None:
             return parts.parts_done / parts.parts_total
         if math.isinf(progress.tol):
-            steps = max(LOOK_STEPS, LOOK_STEPS_PER_K * progress.K)
-            done = self._n_searched - 1 + min(progress.iteration / steps, 1.0)
-            return SEARCH_SHARE * min(done / LOOKS, 1.0)
+            done = self._n_searched - 1 + min(progress.iteration / LOOK_STEPS, 1.0)
+            return SEARCH_SHARE * min(done / MOST_LOOKS, 1.0)
         begun = SEARCH_SHARE if self._n_searched else 0.0
         if self.n_solves is not None:
             return begun + (1 - begun) * (self._n_solved - 1 + self._gap_share(progress)) / self.n_solves
@@ -142,7 +141,7 @@ class SolveBar(ProgressBar):
             done = f"{parts.parts_done} of {parts.parts_total} parts, best inertia >= {parts.lower:.6g}"
             return f"{done}, estimated gap at the end {parts.estimated_gap:.1e}, {self.seconds:.0f} s"
         if math.isinf(progress.tol):
-            return f"search for K: {self._n_searched} of {LOOKS}, K = {progress.K:.3g}, {self.seconds:.0f} s"
+            return f"search for K: look {self._n_searched}, K = {progress.K:.3g}, {self.seconds:.0f} s"
         if not math.isfinite(progress.gap):
             return f"K = {progress.K:.3g}: no bound yet, step {progress.iteration}, {self.seconds:.0f} s"
         bounds = f"{progress.lower:.6g} <= {self.bounded} <= {progress.upper:.6g}"

@@ -1,4 +1,4 @@
-"""How many parts, and which: the division that several rough solutions agree on, without labels.
+"""How many parts, and which: the division that several smooth solutions agree on, without labels.
 
 Looks at up to seven ``K`` suggest divisions, `divisions` scores them, `strength` tells whether the best is believed,
 and `refinement` whether one within it is meant. ``docs/automatic_choice_notes.md`` says how the constants were chosen,
@@ -33,10 +33,10 @@ PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 
 CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.17, 0.48, 1.38), (-1.4, 0.78, 0.81)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (0.81, 0.48), (-1.38, 1.01)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.47, 0.51, 1.61), (-1.56, 0.48, 1.31)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.72, 0.09), (-0.96, 1.08)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.49, 1.73), (2.36, 1.45)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.28, 1.5), (2.23, 1.33)
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ def choose(
     allow_single : bool, default=True
         Whether one part may be the answer.
     callback : callable, optional
-        Sees the progress of every rough solve; returning True ends the search, with what is known so far.
+        Sees the progress of every look; returning True ends the search, with what is known so far.
     budget : Budget, optional
         Time for the search, which ends with what is known by then.
 

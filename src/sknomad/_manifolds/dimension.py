@@ -1,4 +1,4 @@
-"""How many dimensions the points fill, read off the spectra of rough solutions.
+"""How many dimensions the points fill, read off the spectra of smooth solutions.
 
 The rates ``-log`` of the eigenvalues of ``Q`` behave as those of a Laplacian: by Weyl's law the j-th grows as
 ``j^(2/d)`` on a piece of d dimensions. Leading rates tell parts and shape, so the slope is taken over later ones.

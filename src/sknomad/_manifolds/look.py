@@ -1,4 +1,4 @@
-"""One rough solution made ready for dividing: the density of its points, the links between them, its spectrum.
+"""One smooth solution made ready for dividing: the density of its points, the links between them, its spectrum.
 
 Density needs no dimension: ``f_i = -log Q_ii``, because a point shares its row with the more others the more there are
 around it. A link joins two points at the level ``min(f_i, f_j) + a log s_ij``, with the similarity
@@ -22,7 +22,7 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 
 from .._numerics.arrays import Array
 
-# Similarities below this are zero: nothing fainter means anything in a rough solution.
+# Similarities below this are zero: nothing fainter means anything in a look.
 FAINTEST = 1e-4
 # Eigenvalues looked at: spectral cuts into more parts than these are not tried.
 MOST_SPECTRAL = 30
@@ -50,7 +50,7 @@ class Links:
 
 @dataclass(frozen=True)
 class Look:
-    """A rough solution for one ``K``."""
+    """A smooth solution for one ``K``."""
 
     K: float
     Q: Array  # (n, n) the solution itself
@@ -59,7 +59,7 @@ class Look:
     density: dict[Landscape, Array]  # (n,) of each point
     levels: dict[Landscape, Array]  # (m,) at which each link joins
     rates: Array  # (p,) -log of the largest eigenvalues of Q, ascending: how fast a random walk leaves each division
-    values: Array  # (p,) these eigenvalues, descending; a rough solution may have some above one
+    values: Array  # (p,) these eigenvalues, descending; a look may have some above one
     vectors: Array  # (n, p) their eigenvectors
     masses: Array  # (n,) how much each point stands for, one on average
 
@@ -67,11 +67,6 @@ class Look:
     def n(self) -> int:
         """Number of points."""
         return len(self.vectors)
-
-    @property
-    def are_groups(self) -> bool:
-        """Whether the points stand for groups of different size."""
-        return bool(np.ptp(self.masses) > 0)
 
     def within(self, points: Array) -> Look:
         """The look at some of the points alone; their ``K`` is how many of the patches are theirs."""
@@ -85,7 +80,7 @@ class Look:
 
 
 def make_look(K: float, Q: Array, masses: Array | None = None) -> Look:
-    """The dense ``Q`` (n, n) of a rough solution, made ready; points stand for one each unless `masses` are given.
+    """The dense ``Q`` (n, n) of a smooth solution, made ready; points stand for one each unless `masses` are given.
 
     Examples
     --------

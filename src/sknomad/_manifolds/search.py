@@ -30,7 +30,7 @@ PROMINENCES = np.array([0.05, 0.1, 0.2, 0.3, 0.5, 1.0, 2.0, 3.0])
 class Search:
     """Parts over ``K`` and thresholds: those of the trees of density that count most in the choice."""
 
-    K_values: Array  # (m,) of the rough solutions, ascending
+    K_values: Array  # (m,) of the looks, ascending
     prominences: Array  # (t,) thresholds: peaks of density that stand out less are no parts of their own
     n_parts: Array  # (m, t) number of parts at each
     agreement: Array  # (m, t) adjusted Rand index of these with the parts that were taken

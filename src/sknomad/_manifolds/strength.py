@@ -17,18 +17,16 @@ from .ring_arcs import are_arcs_of_a_ring
 from .survey import FINE_UP_TO
 from .valley_tree import FEWEST_POINTS
 
-# Strength from which on there are several parts, at so many points, and how it moves with the log of their number below
-# and above that many: about 5 in 100 single pieces reach it (benchmarks/part_constants.py). Curves reach more than
-# surfaces and clouds do, because every gap of a sample is a valley of a curve; between these dimensions the threshold
-# goes from theirs to the others'. Few points do not tell their dimension.
-SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES, AT_POINTS = -3.55, -3.25, 300
+# Strength from which on there are several parts: about 5 in 100 single pieces reach it (benchmarks/part_constants.py).
+# Curves reach more than surfaces and clouds do, because every gap of a sample is a valley of a curve; between these
+# dimensions the threshold goes from theirs to the others'. Few points do not tell their dimension; there it moves with
+# the log of their number, faster below this many points than above.
+SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES = -3.65, -3.45
 CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
-SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.75, 100
-PER_LOG_POINTS, PER_LOG_MANY_POINTS, PER_LOG_FINE_POINTS = -0.7, -0.3, -1.6
+SEVERAL_FROM_FINE, AT_FINE_POINTS = -2.72, 100
+PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.8, -0.5
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
-# Where points stand for groups, the chance in how many each stands for adds to that of where they lie.
-MORE_FOR_GROUPS = 0.2
 # Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
 MORE_FOR_RINGS = 0.7
 
@@ -61,21 +59,17 @@ def judge(looks: Sequence[Look]) -> Verdict | None:
     if not ranked:
         return None
     best = ranked[0]
-    needed = several_from(looks[0].n, intrinsic_dimension(looks), best.n_parts, are_groups=looks[0].are_groups)
+    needed = several_from(looks[0].n, intrinsic_dimension(looks), best.n_parts)
     if are_arcs_of_a_ring(looks, best.labels):
         needed += MORE_FOR_RINGS
     return Verdict(ranked, best.score + highest_valley - needed)
 
 
-def several_from(n: int, dimension: float, n_parts: int = 2, *, are_groups: bool = False) -> float:
+def several_from(n: int, dimension: float, n_parts: int = 2) -> float:
     """The strength from which on `n` points (or groups) of some dimension are believed to be so many parts."""
-    if are_groups:
-        return several_from(n, dimension, n_parts) + MORE_FOR_GROUPS
     if n <= FINE_UP_TO:
-        per_log = PER_LOG_POINTS if n < AT_FINE_POINTS else PER_LOG_FINE_POINTS
+        per_log = PER_LOG_FEWER_POINTS if n < AT_FINE_POINTS else PER_LOG_FINE_POINTS
         return SEVERAL_FROM_FINE + per_log * math.log(n / AT_FINE_POINTS)
     likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
     threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
-    if n_parts >= MANY_PARTS:
-        threshold += MORE_FOR_MANY
-    return threshold + (PER_LOG_POINTS if n < AT_POINTS else PER_LOG_MANY_POINTS) * math.log(n / AT_POINTS)
+    return threshold + (MORE_FOR_MANY if n_parts >= MANY_PARTS else 0.0)

@@ -1,9 +1,12 @@
-"""Looks at some data: rough solutions at several ``K``, all that the choice of parts is made from.
+"""Looks at some data: smooth solutions at several ``K``, all that the choice of parts is made from.
 
-Those at the smallest patches take more than half of the time. They come last, so that whoever finds the others clear
-need not wait for them. Looks do not depend on each other, and the decompositions in their steps gain little from many
-threads. So where nobody listens and there is no limit of time, they are made side by side, with one thread each, and do
-not depend on how many threads there are.
+A look is, roughly, the feasible point nearest to a multiple of the inner products (`Ridge`). The solution of the
+program itself has no entries across a gap of the sample, and so breaks single pieces up there; this one has.
+
+Looks at the smallest patches come last, so that whoever finds the others clear need not wait for them. Looks do not
+depend on each other, and the decompositions in their steps gain little from many threads. So where nobody listens and
+there is no limit of time, they are made side by side, with one thread each, and do not depend on how many threads there
+are.
 """
 
 from __future__ import annotations
@@ -23,7 +26,7 @@ from .._solving.loop import Callback, Limits
 from .._solving.rough import rough_iterate
 from .._solving.solution import Status
 from .._solving.solve import solve
-from ..solvers import ADMM
+from ..solvers._ridge import Ridge
 from .coarse_points import coarsen, counted_points
 from .look import Look, make_look
 
@@ -32,10 +35,8 @@ from .look import Look, make_look
 POINTS_PER_PATCH, LARGEST_FINE_PATCH, FINE_UP_TO = (4, 5, 7, 10, 15, 21, 30), 15, 200
 # The smallest patch of the first looks, where there are not few points.
 SMALLEST_FIRST_PATCH = 7
-# Steps of ADMM at each K. Enough to part manifolds; many more also break up single ones at the gaps of their sample,
-# because the exact solution has no entries across a gap while an approximate one still has small ones.
-# Larger K need more: twice K, and never fewer than the first number.
-LOOK_STEPS, LOOK_STEPS_PER_K = 50, 2
+# Steps at each K: with a third more of them parts are no better (docs/automatic_choice_notes.md).
+LOOK_STEPS = 45
 # Beyond this many points steps are in single precision.
 DOUBLE_UP_TO = 200
 
@@ -50,7 +51,7 @@ class Survey:
 
 
 def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:
-    """Rough solutions at several ``K``, until time is up or the callback asks to stop."""
+    """Smooth solutions at several ``K``, until time is up or the callback asks to stop."""
     *_, survey = surveys(gram, callback, budget)
     return survey
 
@@ -101,7 +102,7 @@ def _looks_in_turn(
     looks, is_over = [], False
     for problem in problems:
         with suitable_threads(problem.n):
-            Q, was_stopped = _rough_solution(problem, callback, budget)
+            Q, was_stopped = _smooth_solution(problem, callback, budget)
             looks.append(make_look(problem.K, Q, masses))
         is_over = was_stopped or budget.is_spent
         if is_over:
@@ -114,7 +115,7 @@ def _looks_side_by_side(problems: list[KMeansSDP], masses: Array) -> list[Look]:
     n_threads, is_over = threads_now(), Event()
 
     def look_at(problem: KMeansSDP) -> Look:
-        Q, _ = _rough_solution(problem, lambda progress: is_over.is_set(), Budget())
+        Q, _ = _smooth_solution(problem, lambda progress: is_over.is_set(), Budget())
         return make_look(problem.K, Q, masses)
 
     with limited_threads(1), ThreadPoolExecutor(n_threads) as pool:
@@ -130,11 +131,10 @@ def _looks_side_by_side(problems: list[KMeansSDP], masses: Array) -> list[Look]:
         return [look.result() for look in reversed(coming)]
 
 
-def _rough_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
+def _smooth_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
     """The ``Q`` of a few steps, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed.dense(), False
-    steps = math.ceil(max(LOOK_STEPS, LOOK_STEPS_PER_K * problem.K))
-    solver = ADMM(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
-    iterate, status = rough_iterate(problem, solver, Limits(steps, budget.left), callback)
+    solver = Ridge(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
+    iterate, status = rough_iterate(problem, solver, Limits(LOOK_STEPS, budget.left), callback)
     return iterate.point.dense(), status is Status.STOPPED
