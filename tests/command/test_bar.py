@@ -10,7 +10,7 @@ from running import run
 from sknomad import NOMAD, MultiLayerNOMAD, Progress
 from sknomad._command import progress_bar
 from sknomad._command.progress_bar import SolveBar
-from sknomad._manifolds.survey import LOOK_STEPS
+from sknomad._manifolds.survey import MOST_STEPS
 from sknomad.datasets import two_rings
 
 
@@ -42,7 +42,7 @@ def test_search_and_bounds_in_one_bar_that_never_goes_back(capsys, terminal, mak
     assert any(text.startswith("search for K: look 5, ") for text in texts)
     assert any(re.search(r"[\d.]+ <= optimum <= [\d.]+, gap \S+ \(goal 1e-03\)", text) for text in texts)
     assert not any("inf" in text for text in texts)
-    assert bar.search_steps == 5 * LOOK_STEPS == 5 * progress_bar.LOOK_STEPS
+    assert 5 * progress_bar.LOOK_STEPS <= bar.search_steps <= 5 * MOST_STEPS
     # The step that proves the gap ends the run before anybody is told of it.
     assert model.n_iter_ - 5 <= bar.solve_steps <= model.n_iter_
 

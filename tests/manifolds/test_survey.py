@@ -73,16 +73,20 @@ def test_time_ends_the_search_with_one_look_at_least(gram):
 
 def test_a_callback_ends_the_search(gram):
     heard = []
-    found = look_around(
-        gram, callback=lambda progress: heard.append(progress.iteration) or len(heard) == survey.LOOK_STEPS + 10
-    )
-    assert len(heard) == survey.LOOK_STEPS + 10
+    found = look_around(gram, callback=lambda progress: heard.append(progress.iteration) or len(heard) == 55)
+    assert len(heard) == 55
     assert len(found.looks) == 2
+
+
+def steps_of_the_first_looks(gram):
+    heard = []
+    next(survey.surveys(gram, callback=lambda progress: heard.append(progress.K)))
+    return len(heard)
 
 
 def test_who_stops_the_last_of_the_first_looks_sees_no_further_one():
     gram, heard = Gram.from_data(np.random.default_rng(0).normal(size=(210, 2))), []
-    steps_of_the_first = 5 * survey.LOOK_STEPS
+    steps_of_the_first = steps_of_the_first_looks(gram)
 
     def stop_in_time(progress):
         heard.append(progress.K)

@@ -35,8 +35,8 @@ from .look import Look, make_look
 POINTS_PER_PATCH, LARGEST_FINE_PATCH, FINE_UP_TO = (4, 5, 7, 10, 15, 21, 30), 15, 200
 # The smallest patch of the first looks, where there are not few points.
 SMALLEST_FIRST_PATCH = 7
-# Steps at each K: with a third more of them parts are no better (docs/automatic_choice_notes.md).
-LOOK_STEPS = 45
+# The most steps at each K, and what the negative entries of a row may add up to where fewer are enough.
+MOST_STEPS, NEGATIVE_MASS = 90, 0.1
 # Beyond this many points steps are in single precision.
 DOUBLE_UP_TO = 200
 
@@ -135,6 +135,6 @@ def _smooth_solution(problem: KMeansSDP, callback: Callback | None, budget: Budg
     """The ``Q`` of a few steps, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed.dense(), False
-    solver = Ridge(device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
-    iterate, status = rough_iterate(problem, solver, Limits(LOOK_STEPS, budget.left), callback)
+    solver = Ridge(end_at=NEGATIVE_MASS, device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
+    iterate, status = rough_iterate(problem, solver, Limits(MOST_STEPS, budget.left), callback)
     return iterate.point.dense(), status is Status.STOPPED
