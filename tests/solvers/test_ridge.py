@@ -118,6 +118,14 @@ def test_scale_changes_nothing(scale):
     assert np.allclose(after(30, one), after(30, other), atol=1e-9)
 
 
+@pytest.mark.parametrize("scale", [1e-40, 1e-30, 1e30, 1e40])
+def test_single_precision_takes_any_scale(scale):
+    """Inner products of such sizes are no float32: it ended in an error deep inside, in `NOMAD()` too."""
+    X, K = PROBLEMS["noise"]()
+    one, other = (KMeansSDP(Gram.from_data(points), K) for points in (X, scale * X))
+    assert np.allclose(after(30, other, device="cpu32"), after(30, one), atol=1e-4)
+
+
 def test_a_smaller_ridge_has_a_larger_value_and_a_larger_norm(problem):
     points = [after(MANY, problem, ridge=ridge) for ridge in (10.0, 3.0, 1.0)]
     values = [np.sum(problem.gram.dense() * Q) for Q in points]

@@ -80,7 +80,7 @@ class Ridge(Solver):
         template, count = choose_device(self.device, problem.n), 0
         rho = self.penalty * problem.gram.norm / problem.K
         ridge = self.ridge * problem.gram.norm / (math.sqrt(problem.n) * problem.K**1.5)
-        D = like(problem.gram.dense(), template) / problem.gram.norm
+        D = like(problem.gram.dense() / problem.gram.norm, template)  # of moderate size, whatever the units
         T, nearest = cold_state(problem.fixed, template), _Projection(problem, template)
         while True:
             A = namespace(T).abs(T) * (rho / (rho + ridge)) + D * (problem.gram.norm / (rho + ridge))
