@@ -26,7 +26,7 @@ from ._thin_end import ThinEndProjector
 
 # A small penalty lays rings out whole, and takes for ever where there are many dimensions or far outliers: rows of the
 # point then have negative entries that add up to more than this. It is looked at after so many steps, and every ten.
-# Chosen on digits, normal points and heavy tails, so that nothing changes where two dimensions are enough.
+# Chosen on digits, normal points and heavy tails, so that hardly anything changes in two dimensions.
 UNSETTLED, LOOKED_AT_FROM, LOOKED_AT_EVERY, LARGER = 0.2, 20, 10, 3.0
 # The fewest steps after which it is near enough to its limit to end.
 FEWEST_STEPS = 50
@@ -58,7 +58,7 @@ class Ridge(Solver):
     >>> import itertools
     >>> from sknomad import Gram, KMeansSDP
     >>> problem = KMeansSDP(Gram.from_data([[0.0], [1.0], [10.0], [11.0]]), 2)
-    >>> *_, last = itertools.islice(Ridge(ridge=0.02).iterates(problem), 45)
+    >>> *_, last = itertools.islice(Ridge(ridge=0.02).iterates(problem), 50)
     >>> abs(last.point.rows(0, 1).round(2)).tolist()
     [[0.5, 0.5, 0.0, 0.0]]
     """
