@@ -35,8 +35,8 @@ from .look import Look, make_look
 POINTS_PER_PATCH, LARGEST_FINE_PATCH, FINE_UP_TO = (4, 5, 7, 10, 15, 21, 30), 15, 200
 # The smallest patch of the first looks, where there are not few points.
 SMALLEST_FIRST_PATCH = 7
-# The most steps at each K, and what the negative entries of a row may add up to where fewer are enough.
-MOST_STEPS, NEGATIVE_MASS = 90, 0.1
+# The most steps at each K, and the primal residual at which fewer are enough.
+MOST_STEPS, SMALL_RESIDUAL = 40, 0.1
 # Beyond this many points steps are in single precision.
 DOUBLE_UP_TO = 200
 
@@ -135,6 +135,6 @@ def _smooth_solution(problem: KMeansSDP, callback: Callback | None, budget: Budg
     """The ``Q`` of a few steps, and whether the callback asked to stop."""
     if problem.is_trivial:
         return solve(problem).point.unmixed.dense(), False
-    solver = Ridge(end_at=NEGATIVE_MASS, device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
+    solver = Ridge(end_at=SMALL_RESIDUAL, device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
     iterate, status = rough_iterate(problem, solver, Limits(MOST_STEPS, budget.left), callback)
     return iterate.point.dense(), status is Status.STOPPED
