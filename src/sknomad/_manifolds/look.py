@@ -17,6 +17,7 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
+import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree
 
@@ -130,8 +131,9 @@ def _spanning_tree(look: Look, landscape: Landscape) -> Links:
 
 def _spectrum(Q: Array) -> tuple[Array, Array, Array]:
     """Rates, values and vectors of the largest eigenvalues; the first belongs to the vector of ones."""
-    values, vectors = np.linalg.eigh(Q)
-    values, vectors = values[::-1][: MOST_SPECTRAL + 2], vectors[:, ::-1][:, : MOST_SPECTRAL + 2]
+    largest = [max(0, len(Q) - MOST_SPECTRAL - 2), len(Q) - 1]
+    values, vectors = la.eigh(Q, subset_by_index=largest, check_finite=False)
+    values, vectors = values[::-1], vectors[:, ::-1]
     rates = np.maximum(-np.log(np.clip(values, SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
     rates[0] = SMALLEST_RATE
     return rates, values, vectors

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import islice
 
 import numpy as np
 import scipy.sparse as sp
@@ -116,8 +117,8 @@ def prominences_between(look: Look, labels: Array) -> Array:
     order = np.argsort(-saddle[row, column], kind="stable")
     sets = _GrowingSets(peak, np.ones(count))
     merges = zip(row[order].tolist(), column[order].tolist(), saddle[row, column][order].tolist(), strict=True)
-    joined = [sets.join(a, b, level, 1)[1] for a, b, level in merges if sets.root(a) != sets.root(b)]
-    return np.maximum(joined, 0.0)
+    joins = (sets.join(a, b, level, 1)[1] for a, b, level in merges if sets.root(a) != sets.root(b))
+    return np.maximum(list(islice(joins, count - 1)), 0.0)
 
 
 def smallest_part(n: int, share: float = SMALLEST_SHARE) -> int:
