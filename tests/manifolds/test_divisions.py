@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 from sklearn.metrics import adjusted_rand_score
 
-from sknomad import assignment_matrix
+from sknomad import Gram, assignment_matrix
 from sknomad._manifolds.divisions import LEAST_EVIDENCE, Pool, gather, gather_told
 from sknomad._manifolds.look import FAINTEST, Landscape, make_look
 from sknomad._manifolds.spectral_cuts import spectral_cut, spectral_gaps
+from sknomad._manifolds.survey import look_around
 from sknomad._manifolds.valley_tree import prominences_between, smallest_part, valley_tree
+from sknomad.datasets import three_spirals
 
 
 def chain(weights):
@@ -140,13 +142,13 @@ def test_more_parts_than_eigenvectors_are_no_cut():
 def test_equal_divisions_share_their_votes_and_unequal_ones_do_not():
     look = make_look(3.0, assignment_matrix([0] * 10 + [1] * 10))
     halves, almost, other = np.repeat([0, 1], 10), np.repeat([0, 1], [10, 10]), np.tile([0, 1], 10)
-    pool = Pool()
+    pool = Pool([look])
     pool.add(halves, 0, 0.5)
     pool.add(almost, 0, 0.25)
     pool.add(other, 0, 0.25)
     pool.add(None, 0, 1.0)
     assert len(pool.divisions) == 2
-    best, worse = pool.scored([look])
+    best, worse = pool.scored()
     assert best.labels.tolist() == halves.tolist()
     assert best.n_parts == 2
     assert best.score > worse.score
@@ -154,19 +156,28 @@ def test_equal_divisions_share_their_votes_and_unequal_ones_do_not():
 
 
 def test_one_part_is_never_scored_above_several():
-    pool = Pool()
+    pool = Pool([make_look(2.0, np.full((6, 6), 1 / 6))])
     pool.add(np.zeros(6, dtype=int), 0, 1.0)
-    assert pool.scored([make_look(2.0, np.full((6, 6), 1 / 6))])[0].score == -math.inf
-    assert Pool().scored([]) == []
+    assert pool.scored()[0].score == -math.inf
+    assert Pool().scored() == []
 
 
 def test_gathering_finds_the_blocks():
     labels = np.repeat([0, 1, 2], [10, 12, 14])
     looks = [make_look(K, assignment_matrix(labels)) for K in (4.0, 6.0)]
-    pool, highest = gather(looks)
-    assert adjusted_rand_score(pool.scored(looks)[0].labels, labels) == 1
-    assert highest > 1
-    assert adjusted_rand_score(gather_told(looks, 3).scored(looks)[0].labels, labels) == 1
+    pool = gather(looks)
+    assert adjusted_rand_score(pool.scored()[0].labels, labels) == 1
+    assert pool.highest_valley > 1
+    assert adjusted_rand_score(gather_told(looks, 3).scored()[0].labels, labels) == 1
+
+
+def test_a_pool_that_sees_looks_one_after_another_ends_as_one_that_sees_all():
+    looks = look_around(Gram.from_data(three_spirals(100)[0])).looks
+    pool = gather(looks[:2])
+    pool.scored()
+    one, other = gather(looks, pool), gather(looks)
+    assert one.highest_valley == other.highest_valley
+    assert [found.score for found in one.scored()] == [found.score for found in other.scored()]
 
 
 def test_smallest_part_is_a_fiftieth_and_three_at_least():

@@ -36,7 +36,7 @@ def test_arcs_of_a_ring_are_known_and_the_ring_stays_one(seed, noise, columns):
 
 
 def test_arcs_need_more_strength(monkeypatch):
-    survey, labels = shown(noisy_ring(2, 0.1, 10))
+    survey, labels = shown(noisy_ring(1, 0.1, 10))
     assert are_arcs_of_a_ring(survey.looks, labels)
     strength = decide(survey).strength
     monkeypatch.setattr(strengths, "MORE_FOR_RINGS", 0.0)

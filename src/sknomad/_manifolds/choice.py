@@ -19,11 +19,11 @@ from .._points.components import in_order
 from .._program.gram import Gram
 from .._solving.budget import Budget
 from .._solving.loop import Callback
-from .divisions import gather_told
+from .divisions import Pool, gather_told
 from .look import Look
 from .patches import coordinates_K
 from .refinement import refined
-from .strength import judge
+from .strength import Verdict, judge
 from .survey import FINE_UP_TO, Survey, look_around, surveys
 
 # Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
@@ -135,54 +135,71 @@ def look_and_decide(
 
 def decide_when_clear(stages: Iterable[Survey], *, allow_single: bool = True) -> tuple[Survey, Choice]:
     """The first of some surveys, each with more looks than the one before, that speaks clearly, or else the last."""
+    pool = Pool()
     for survey in stages:
-        choice = decide(survey, allow_single=allow_single)
-        if _is_clear(choice, allow_single=allow_single):
+        with suitable_threads(survey.looks[0].n):
+            verdict = judge(survey.looks, pool)
+        if _is_clear(verdict, allow_single=allow_single):
             break
-    return survey, choice
+    with suitable_threads(survey.looks[0].n):
+        return survey, _as_judged(survey, verdict, allow_single=allow_single)
 
 
-def _is_clear(choice: Choice, *, allow_single: bool) -> bool:
+def _is_clear(verdict: Verdict | None, *, allow_single: bool) -> bool:
     """Whether finer looks would hardly say anything else."""
-    if choice.strength > CLEAR_STRENGTH:
-        return choice.margin > CLEAR_MARGIN
-    return allow_single and choice.strength < -CLEAR_STRENGTH
+    if verdict is None:
+        return allow_single
+    if verdict.strength > CLEAR_STRENGTH:
+        return verdict.margin > CLEAR_MARGIN
+    return allow_single and verdict.strength < -CLEAR_STRENGTH
 
 
 def decide(survey: Survey, *, n_parts: int | None = None, allow_single: bool = True) -> Choice:
     """The choice that the looks speak for; parameters as in `choose`."""
     with suitable_threads(survey.looks[0].n):
-        return _decide(survey, n_parts, allow_single=allow_single)
+        if n_parts is not None:
+            return _as_told(survey, n_parts)
+        return _as_judged(survey, judge(survey.looks), allow_single=allow_single)
 
 
-def _decide(survey: Survey, n_parts: int | None, *, allow_single: bool) -> Choice:
-    looks, margin = survey.looks, math.nan
-    if n_parts is None:
-        labels, strength, margin = _best_division(looks, allow_single=allow_single)
-        confidence, was_found = _confidence(labels, strength, margin), True
-    else:
-        labels, strength, was_found = _told_division(looks, n_parts)
-        confidence = _told_confidence(looks[0].n, strength) if was_found and n_parts > 1 else float(was_found)
-    found = int(labels.max()) + 1 if n_parts is None else n_parts
-    return Choice(
-        K=coordinates_K(survey.n, found, _for_coordinates(looks), labels),
-        n_parts=found,
-        labels=in_order(labels[survey.groups]),
-        confidence=confidence,
-        strength=strength,
-        margin=margin,
-        was_found=was_found,
-        K_values=np.array([look.K for look in looks]),
-    )
-
-
-def _best_division(looks: list[Look], *, allow_single: bool) -> tuple[Array, float, float]:
-    """The answer, its strength, and its margin over the best division into another number of parts."""
-    one, verdict = np.zeros(looks[0].n, dtype=np.int64), judge(looks)
+def _as_judged(survey: Survey, verdict: Verdict | None, *, allow_single: bool) -> Choice:
+    """The best division, or one part."""
+    one, looks = np.zeros(survey.looks[0].n, dtype=np.int64), survey.looks
     if verdict is None:
-        return one, -math.inf, LARGEST_MARGIN
+        return _choice(survey, one, 1, _confidence(one, -math.inf, LARGEST_MARGIN), -math.inf, LARGEST_MARGIN)
     labels = one if allow_single and verdict.strength < 0 else refined(looks, verdict).labels
-    return labels, verdict.strength, verdict.margin if math.isfinite(verdict.margin) else LARGEST_MARGIN
+    margin = verdict.margin if math.isfinite(verdict.margin) else LARGEST_MARGIN
+    confidence = _confidence(labels, verdict.strength, margin)
+    return _choice(survey, labels, int(labels.max()) + 1, confidence, verdict.strength, margin)
+
+
+def _as_told(survey: Survey, n_parts: int) -> Choice:
+    """The clearest division into `n_parts` parts, or one part where there is none."""
+    looks, labels, score = survey.looks, np.zeros(survey.looks[0].n, dtype=np.int64), -math.inf
+    if n_parts == 1:
+        return _choice(survey, labels, 1, 1.0, score, math.nan)
+    ranked = gather_told(looks, n_parts).scored()
+    if not ranked:
+        return _choice(survey, labels, n_parts, 0.0, score, math.nan, was_found=False)
+    labels, score = ranked[0].labels, ranked[0].score
+    return _choice(survey, labels, n_parts, _told_confidence(looks[0].n, score), score, math.nan)
+
+
+def _choice(
+    survey: Survey,
+    labels: Array,
+    n_parts: int,
+    confidence: float,
+    strength: float,
+    margin: float,
+    *,
+    was_found: bool = True,
+) -> Choice:
+    """The choice of these parts of the points of the looks."""
+    K = coordinates_K(survey.n, n_parts, _for_coordinates(survey.looks), labels)
+    K_values = np.array([look.K for look in survey.looks])
+    labels = in_order(labels[survey.groups])
+    return Choice(K, n_parts, labels, confidence, strength, margin, was_found, K_values)
 
 
 def _for_coordinates(looks: list[Look]) -> list[Look]:
@@ -190,15 +207,6 @@ def _for_coordinates(looks: list[Look]) -> list[Look]:
     n = looks[0].n
     sizes = FINE_PATCHES_FOR_COORDINATES if n <= FINE_UP_TO else PATCHES_FOR_COORDINATES
     return [look for look in looks if any(math.isclose(n / look.K, size) for size in sizes)]
-
-
-def _told_division(looks: list[Look], n_parts: int) -> tuple[Array, float, bool]:
-    """The clearest division into `n_parts` parts, its score, and whether there is one."""
-    one = np.zeros(looks[0].n, dtype=np.int64)
-    if n_parts == 1:
-        return one, -math.inf, True
-    ranked = gather_told(looks, n_parts).scored(looks)
-    return (ranked[0].labels, ranked[0].score, True) if ranked else (one, -math.inf, False)
 
 
 def _confidence(labels: Array, strength: float, margin: float) -> float:

@@ -51,11 +51,17 @@ class Scored:
 
 
 class Pool:
-    """Different divisions, and the votes of each kind of cut for each."""
+    """Different divisions of the points of some looks, and the votes of each kind of cut for each.
 
-    def __init__(self) -> None:
+    Looks may come one after another: what was found out about the earlier ones is kept.
+    """
+
+    def __init__(self, looks: Sequence[Look] = ()) -> None:
+        self.looks = list(looks)
         self.divisions: list[Array] = []
         self.votes: list[Array] = []
+        self._clearness: list[list[float]] = []  # of every division, in every look so far
+        self._highest: list[float] = []  # the log prominence of the highest valley between two large sides of each look
         self._index: dict[bytes, int] = {}
 
     def add(self, labels: Array | None, kind: int, weight: float) -> None:
@@ -66,37 +72,58 @@ class Pool:
         if place == len(self.divisions):
             self.divisions.append(labels)
             self.votes.append(np.zeros(len(EVIDENCE_WEIGHTS)))
+            self._clearness.append([])
         self.votes[place][kind] += weight
 
-    def scored(self, looks: Sequence[Look]) -> list[Scored]:
+    def see(self, look: Look) -> None:
+        """Enter all divisions that a further look suggests."""
+        self.looks.append(look)
+        for kind, landscape in LANDSCAPES:
+            tree = valley_tree(look, landscape, smallest_part(look.n))
+            _add_cuts(self, tree, kind)
+            if kind == PLAIN_CUT:
+                self._highest.append(math.log(LEAST_PROMINENCE + tree.highest_prominence(SHARE_ON_EITHER_SIDE)))
+        _add_spectral_cuts(self, look)
+
+    @property
+    def highest_valley(self) -> float:
+        """The mean log prominence of the highest valley between two large sides."""
+        return sum(self._highest) / len(self.looks)
+
+    def scored(self) -> list[Scored]:
         """All divisions with their scores, the best first."""
         if not self.divisions:
             return []
-        votes = np.array(self.votes) / len(looks)
-        evidence = np.log(LEAST_EVIDENCE + _agree(self.divisions, looks[0].masses) @ votes @ EVIDENCE_WEIGHTS)
+        masses, votes = self.looks[0].masses, np.array(self.votes) / len(self.looks)
+        evidence = np.log(LEAST_EVIDENCE + _agree(self.divisions, masses) @ votes @ EVIDENCE_WEIGHTS)
         found = [
-            Scored(labels, float(amount) + _shape(looks, labels))
-            for amount, labels in zip(evidence, self.divisions, strict=True)
+            Scored(labels, float(evidence[place]) + self._shape(place)) for place, labels in enumerate(self.divisions)
         ]
         return sorted(found, key=lambda division: -division.score)
 
+    def _shape(self, place: int) -> float:
+        """Evenness and clearness of a division, weighted; minus infinity for a single part."""
+        labels, clearness = self.divisions[place], self._clearness[place]
+        sizes = np.bincount(labels, self.looks[0].masses)
+        if len(sizes) == 1:
+            return -math.inf
+        for look in self.looks[len(clearness) :]:
+            clearness.append(float(np.mean(np.log(LEAST_PROMINENCE + prominences_between(look, labels)))))
+        evenness = math.log(len(sizes) * sizes.min() / len(labels))
+        return EVENNESS_WEIGHT * evenness + CLEARNESS_WEIGHT * float(np.mean(clearness))
 
-def gather(looks: Sequence[Look]) -> tuple[Pool, float]:
-    """All divisions that a look suggests, and the mean log prominence of the highest valley between two large sides."""
-    pool, highest, n = Pool(), 0.0, looks[0].n
-    for look in looks:
-        for kind, landscape in LANDSCAPES:
-            tree = valley_tree(look, landscape, smallest_part(n))
-            _add_cuts(pool, tree, kind)
-            if kind == PLAIN_CUT:
-                highest += math.log(LEAST_PROMINENCE + tree.highest_prominence(SHARE_ON_EITHER_SIDE)) / len(looks)
-        _add_spectral_cuts(pool, look)
-    return pool, highest
+
+def gather(looks: Sequence[Look], pool: Pool | None = None) -> Pool:
+    """All divisions that looks suggest; of a pool that has seen the first of them, with the others."""
+    pool = Pool() if pool is None else pool
+    for look in looks[len(pool.looks) :]:
+        pool.see(look)
+    return pool
 
 
 def gather_told(looks: Sequence[Look], n_parts: int) -> Pool:
     """Divisions into `n_parts` parts: the clearest of every tree, for several smallest sizes, and spectral ones."""
-    pool = Pool()
+    pool = Pool(looks)
     shares = [share for share in SHARES_WHEN_TOLD if share * n_parts <= 1]
     for look in looks:
         for kind, landscape in LANDSCAPES:
@@ -122,17 +149,6 @@ def _add_spectral_cuts(pool: Pool, look: Look) -> None:
         labels = spectral_cut(look, int(counts[k]))
         if labels is not None and np.bincount(labels, look.masses).min() >= smallest_part(look.n):
             pool.add(labels, SPECTRAL_CUT, float(np.clip(gaps[k], 0, 1)))
-
-
-def _shape(looks: Sequence[Look], labels: Array) -> float:
-    """Evenness and clearness, weighted; minus infinity for a single part."""
-    sizes = np.bincount(labels, looks[0].masses)
-    if len(sizes) == 1:
-        return -math.inf
-    clearness = [np.mean(np.log(LEAST_PROMINENCE + prominences_between(look, labels))) for look in looks]
-    return EVENNESS_WEIGHT * math.log(len(sizes) * sizes.min() / len(labels)) + CLEARNESS_WEIGHT * float(
-        np.mean(clearness)
-    )
 
 
 def _agree(divisions: Sequence[Array], masses: Array) -> Array:

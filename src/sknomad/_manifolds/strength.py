@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .dimension import intrinsic_dimension
-from .divisions import Scored, gather
+from .divisions import Pool, Scored, gather
 from .look import Look
 from .ring_arcs import are_arcs_of_a_ring
 from .survey import FINE_UP_TO
@@ -21,10 +21,10 @@ from .valley_tree import FEWEST_POINTS
 # Curves reach more than surfaces and clouds do, because every gap of a sample is a valley of a curve; between these
 # dimensions the threshold goes from theirs to the others'. Few points do not tell their dimension; there it moves with
 # the log of their number, faster below this many points than above.
-SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES = -3.65, -3.45
+SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES = -3.5, -3.3
 CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
-SEVERAL_FROM_FINE, AT_FINE_POINTS = -2.72, 100
-PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.8, -0.5
+SEVERAL_FROM_FINE, AT_FINE_POINTS = -2.9, 100
+PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.8, -0.3
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
@@ -50,19 +50,22 @@ class Verdict:
         return self.best.score - next(others, -math.inf)
 
 
-def judge(looks: Sequence[Look]) -> Verdict | None:
-    """The divisions that looks show and the strength of the best; None where they show none into several parts."""
+def judge(looks: Sequence[Look], pool: Pool | None = None) -> Verdict | None:
+    """The divisions that looks show and the strength of the best; None where they show none into several parts.
+
+    A pool that has seen the first of the looks saves looking at these again; it then has seen all.
+    """
     if looks[0].n < 2 * FEWEST_POINTS:
         return None
-    pool, highest_valley = gather(looks)
-    ranked = [division for division in pool.scored(looks) if math.isfinite(division.score)]
+    pool = gather(looks, pool)
+    ranked = [division for division in pool.scored() if math.isfinite(division.score)]
     if not ranked:
         return None
     best = ranked[0]
     needed = several_from(looks[0].n, intrinsic_dimension(looks), best.n_parts)
     if are_arcs_of_a_ring(looks, best.labels):
         needed += MORE_FOR_RINGS
-    return Verdict(ranked, best.score + highest_valley - needed)
+    return Verdict(ranked, best.score + pool.highest_valley - needed)
 
 
 def several_from(n: int, dimension: float, n_parts: int = 2) -> float:
