@@ -18,7 +18,6 @@ from part_tables import CALIBRATED_BELOW, chosen
 from sklearn.linear_model import LogisticRegression
 
 from sknomad._manifolds.choice import LARGEST_MARGIN, LARGEST_STRENGTH
-from sknomad._manifolds.strength import CURVES_UP_TO
 from sknomad._manifolds.survey import FINE_UP_TO
 
 REPORTING_FROM = 100
@@ -28,13 +27,12 @@ QUANTILES = (0.9, 0.95, 0.975)
 
 
 def thresholds(rows):
-    """For curves and for other pieces, by number of points: how many are split, and quantiles of their strength."""
+    """By number of points: how many single pieces are split, and quantiles of their strength."""
     single = chosen(rows, kind="single")
     for n in sorted({row["n"] for row in single}):
-        for title, low, high in (("curves", 0, CURVES_UP_TO), ("others", CURVES_UP_TO, np.inf)):
-            strength = np.array([row["strength"] for row in chosen(single, n=n) if low < row["dimension"] <= high])
-            quantiles = " ".join(f"{value:+.2f}" for value in np.quantile(strength, QUANTILES))
-            print(f"n = {n}: {len(strength)} {title}, {100 * np.mean(strength > 0):.1f} % split, quantiles {quantiles}")
+        strength = np.array([row["strength"] for row in chosen(single, n=n)])
+        quantiles = " ".join(f"{value:+.2f}" for value in np.quantile(strength, QUANTILES))
+        print(f"n = {n}: {len(strength)} pieces, {100 * np.mean(strength > 0):.1f} % split, quantiles {quantiles}")
 
 
 def fit(features, is_right):

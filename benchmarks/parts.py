@@ -39,7 +39,6 @@ from sklearn.preprocessing import scale
 
 from sknomad import NOMAD, Gram, MultiLayerNOMAD
 from sknomad._manifolds.choice import decide, decide_when_clear
-from sknomad._manifolds.dimension import intrinsic_dimension
 from sknomad._manifolds.survey import surveys
 
 KINDS = ("sets", "families", "single", "unseen")
@@ -86,7 +85,6 @@ def measure(kind, name, n, seed):
         row |= {"told": judged(told.labels, truth), "spectral": judged(spectral(X, count), truth)}
         row |= {"told_confidence": round(told.confidence, 4), "told_score": round(max(told.strength, -9.0), 3)}
     finite = {"confidence": auto.confidence, "strength": max(auto.strength, -99.0), "margin": auto.margin}
-    finite |= {"dimension": min(intrinsic_dimension(stages[-1].looks), 99.0)}
     return row | {name: round(value, 4) for name, value in finite.items()} | {"seconds": round(seconds, 2)}
 
 

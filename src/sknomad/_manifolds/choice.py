@@ -33,10 +33,10 @@ PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 
 CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.09, 0.41, 1.45), (-1.46, 0.47, 1.26)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.52, 0.13), (-1.03, 1.13)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.67, 0.61, 1.88), (-1.15, 0.48, 1.01)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.3, 0.23), (-1.23, 1.33)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.22, 1.44), (2.26, 1.41)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.14, 1.54), (2.41, 1.52)
 
 
 @dataclass(frozen=True)

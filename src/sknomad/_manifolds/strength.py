@@ -10,7 +10,6 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from .dimension import intrinsic_dimension
 from .divisions import Pool, Scored, gather
 from .look import Look
 from .ring_arcs import are_arcs_of_a_ring
@@ -18,13 +17,9 @@ from .survey import FINE_UP_TO
 from .valley_tree import FEWEST_POINTS
 
 # Strength from which on there are several parts: about 5 in 100 single pieces reach it (benchmarks/part_constants.py).
-# Curves reach more than surfaces and clouds do, because every gap of a sample is a valley of a curve; between these
-# dimensions the threshold goes from theirs to the others'. Few points do not tell their dimension; there it moves with
-# the log of their number, faster below this many points than above.
-SEVERAL_FROM, SEVERAL_FROM_FOR_CURVES = -3.5, -3.3
-CURVES_UP_TO, SURFACES_FROM = 1.15, 1.4
-SEVERAL_FROM_FINE, AT_FINE_POINTS = -2.9, 100
-PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.8, -0.3
+# With few points, which have fewer looks, it moves with the log of their number, faster below this many than above.
+SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = -3.4, -2.8, 100
+PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.8, -0.5
 # Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
 MANY_PARTS, MORE_FOR_MANY = 8, 0.4
 # Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
@@ -62,17 +57,15 @@ def judge(looks: Sequence[Look], pool: Pool | None = None) -> Verdict | None:
     if not ranked:
         return None
     best = ranked[0]
-    needed = several_from(looks[0].n, intrinsic_dimension(looks), best.n_parts)
+    needed = several_from(looks[0].n, best.n_parts)
     if are_arcs_of_a_ring(looks, best.labels):
         needed += MORE_FOR_RINGS
     return Verdict(ranked, best.score + pool.highest_valley - needed)
 
 
-def several_from(n: int, dimension: float, n_parts: int = 2) -> float:
-    """The strength from which on `n` points (or groups) of some dimension are believed to be so many parts."""
+def several_from(n: int, n_parts: int = 2) -> float:
+    """The strength from which on `n` points (or groups) are believed to be so many parts."""
     if n <= FINE_UP_TO:
         per_log = PER_LOG_FEWER_POINTS if n < AT_FINE_POINTS else PER_LOG_FINE_POINTS
         return SEVERAL_FROM_FINE + per_log * math.log(n / AT_FINE_POINTS)
-    likeness = min(max((SURFACES_FROM - dimension) / (SURFACES_FROM - CURVES_UP_TO), 0.0), 1.0)
-    threshold = SEVERAL_FROM + likeness * (SEVERAL_FROM_FOR_CURVES - SEVERAL_FROM)
-    return threshold + (MORE_FOR_MANY if n_parts >= MANY_PARTS else 0.0)
+    return SEVERAL_FROM + (MORE_FOR_MANY if n_parts >= MANY_PARTS else 0.0)
