@@ -176,12 +176,12 @@ def test_interrupt_that_comes_with_the_proof_is_heard(monkeypatch):
 def test_interrupted_search_leaves_the_model_as_it_was(monkeypatch, make):
     fresh, fitted = make(), make().fit(X)
     before = {name: value for name, value in vars(fitted).items() if name != "n_features_in_"}
-    interrupt_at(monkeypatch, 60)
+    interrupt_at(monkeypatch, 3)
     with pytest.raises(KeyboardInterrupt):
         fresh.fit(X)
     assert "labels_" not in vars(fresh)
     monkeypatch.undo()
-    interrupt_at(monkeypatch, 60)
+    interrupt_at(monkeypatch, 3)
     with pytest.raises(KeyboardInterrupt):
         fitted.fit(X[:100])
     assert all(vars(fitted)[name] is value for name, value in before.items())
