@@ -18,7 +18,7 @@ ERASE_LINE = "\r\x1b[K" if os.name != "nt" else "\r" + 79 * " " + "\r"
 # Seconds between two drawings.
 REFRESH = 0.1
 # The share of the bar that the search for K takes, its looks at most, and the steps of most of them.
-SEARCH_SHARE, MOST_LOOKS, LOOK_STEPS = 0.4, 7, 50
+SEARCH_SHARE, MOST_LOOKS, LOOK_STEPS = 0.4, 7, 10
 
 
 class ProgressBar:

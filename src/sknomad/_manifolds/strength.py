@@ -16,14 +16,15 @@ from .ring_arcs import are_arcs_of_a_ring
 from .survey import FINE_UP_TO
 from .valley_tree import FEWEST_POINTS
 
+# Of the best division's score this much counts beside the highest valley: a true division into many parts shares its
+# evidence with many that are nearly the same, and so scores low.
+SCORE_WEIGHT = 0.5
 # Strength from which on there are several parts: about 5 in 100 single pieces reach it (benchmarks/part_constants.py).
 # With few points, which have fewer looks, it moves with the log of their number, faster below this many than above.
-SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = -3.4, -2.8, 100
-PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.8, -0.5
-# Sheets that are sampled thinly fall into many pieces with little strength; true divisions into so many have far more.
-MANY_PARTS, MORE_FOR_MANY = 8, 0.4
-# Arcs of what looks show as one ring are parts only where they stand apart far more clearly.
-MORE_FOR_RINGS = 0.7
+SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.8, -1.42, 100
+PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.0, -0.25
+# Arcs of what looks show as one ring are parts only where they stand apart more clearly.
+MORE_FOR_RINGS = 0.4
 
 
 @dataclass(frozen=True)
@@ -56,16 +57,15 @@ def judge(looks: Sequence[Look], pool: Pool | None = None) -> Verdict | None:
     ranked = [division for division in pool.scored() if math.isfinite(division.score)]
     if not ranked:
         return None
-    best = ranked[0]
-    needed = several_from(looks[0].n, best.n_parts)
-    if are_arcs_of_a_ring(looks, best.labels):
+    needed = several_from(looks[0].n)
+    if are_arcs_of_a_ring(looks, ranked[0].labels):
         needed += MORE_FOR_RINGS
-    return Verdict(ranked, best.score + pool.highest_valley - needed)
+    return Verdict(ranked, SCORE_WEIGHT * ranked[0].score + pool.highest_valley - needed)
 
 
-def several_from(n: int, n_parts: int = 2) -> float:
-    """The strength from which on `n` points (or groups) are believed to be so many parts."""
+def several_from(n: int) -> float:
+    """The strength from which on `n` points (or groups) are believed to be several parts."""
     if n <= FINE_UP_TO:
         per_log = PER_LOG_FEWER_POINTS if n < AT_FINE_POINTS else PER_LOG_FINE_POINTS
         return SEVERAL_FROM_FINE + per_log * math.log(n / AT_FINE_POINTS)
-    return SEVERAL_FROM + (MORE_FOR_MANY if n_parts >= MANY_PARTS else 0.0)
+    return SEVERAL_FROM

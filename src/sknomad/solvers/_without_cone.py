@@ -81,7 +81,7 @@ def nearest_without_cone(D: Array, ridge: float, K: float) -> Array:
     --------
     >>> X = np.array([[0.0], [1.0], [10.0], [11.0]]) - 5.5
     >>> Q = np.maximum(nearest_without_cone(X @ X.T, 0.1, 2.0), 0) / 0.1
-    >>> abs(Q[0].round(2)).tolist(), Q.trace().round(2)
+    >>> abs(Q[0].round(2)).tolist(), round(float(Q.trace()), 2)
     ([0.5, 0.5, 0.0, 0.0], 2.0)
     """
     place = _Place(D, ridge, K, _own_reach(D, ridge), 0.0)
