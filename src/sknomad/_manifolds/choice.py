@@ -33,10 +33,10 @@ PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 
 CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.78, 0.82, 2.08), (-1.24, 0.59, 1.22)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.7, 0.11), (-0.61, 1.36)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.74, 0.81, 2.04), (-1.22, 0.61, 1.18)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.63, 0.16), (-0.61, 1.36)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.21, 1.62), (2.35, 1.45)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.22, 1.61), (2.37, 1.46)
 
 
 @dataclass(frozen=True)

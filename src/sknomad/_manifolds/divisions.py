@@ -157,18 +157,21 @@ def _agree(divisions: Sequence[Array], masses: Array) -> Array:
     The index is computed from numbers of pairs, which is a hundred times faster than from labels: there are thousands
     of pairs of divisions. A pair counts as the product of its masses.
     """
-    alone, count = float(masses @ masses), len(divisions)
+    alone = float(masses @ masses)
     pairs = float(masses.sum()) ** 2 - alone
-    together = [_pairs_together(labels, masses) - alone for labels in divisions]
-    same = np.eye(count, dtype=bool)
-    for one, first in enumerate(divisions):
-        width = int(first.max()) + 1
-        for other in range(one):
-            expected = together[one] * together[other] / pairs
-            largest = (together[one] + together[other]) / 2
-            in_both = _pairs_together(divisions[other] * width + first, masses) - alone
-            agreement = 1.0 if largest == expected else (in_both - expected) / (largest - expected)
-            same[one, other] = same[other, one] = agreement >= SAME_DIVISION_ARI
+    together = np.array([_pairs_together(labels, masses) - alone for labels in divisions])
+    expected, largest = np.outer(together, together) / pairs, np.add.outer(together, together) / 2
+    # Two divisions that are all one part, or all alone, leave nothing to compare: they are the same.
+    room = np.where(largest == expected, np.inf, largest - expected)
+    # At most all that one division has together is together in the other one too, which rules most pairs out.
+    at_most = 1 + (np.minimum.outer(together, together) - largest) / room
+    same = np.zeros(room.shape, dtype=bool)
+    for one, other in zip(*np.nonzero(np.tril(at_most >= SAME_DIVISION_ARI)), strict=True):
+        width = int(divisions[one].max()) + 1
+        in_both = _pairs_together(divisions[other] * width + divisions[one], masses) - alone
+        same[one, other] = same[other, one] = (
+            1 + (in_both - largest[one, other]) / room[one, other] >= SAME_DIVISION_ARI
+        )
     return same
 
 

@@ -25,8 +25,9 @@ from .._numerics.arrays import Array
 
 # Similarities below this are zero: nothing fainter means anything in a look.
 FAINTEST = 1e-4
-# Eigenvalues looked at: spectral cuts into more parts than these are not tried.
+# Spectral cuts into more parts than these are not tried, and so many eigenvalues are looked at.
 MOST_SPECTRAL = 30
+MOST_PAIRS = MOST_SPECTRAL + 2
 # Smallest entry of the diagonal, and smallest rate -log(eigenvalue), that are told from zero.
 SMALLEST_DIAGONAL, SMALLEST_RATE = 1e-12, 1e-3
 # Neighbours per point grow as density to this power, along curves.
@@ -55,7 +56,7 @@ class Look:
 
     K: float
     Q: Array  # (n, n) the solution itself
-    first: Array  # (m,) ends of the links, in ascending order of their levels in the plain landscape
+    first: Array  # (m,) ends of the links
     second: Array  # (m,) the other ends, larger
     density: dict[Landscape, Array]  # (n,) of each point
     levels: dict[Landscape, Array]  # (m,) at which each link joins
@@ -80,8 +81,10 @@ class Look:
         return {landscape: _spanning_tree(self, landscape) for landscape in Landscape}
 
 
-def make_look(K: float, Q: Array, masses: Array | None = None) -> Look:
+def make_look(K: float, Q: Array, masses: Array | None = None, pairs: tuple[Array, Array] | None = None) -> Look:
     """The dense ``Q`` (n, n) of a smooth solution, made ready; points stand for one each unless `masses` are given.
+
+    The leading eigenvalues and eigenvectors of ``Q - J`` are computed unless they are known (`pairs`).
 
     Examples
     --------
@@ -97,10 +100,8 @@ def make_look(K: float, Q: Array, masses: Array | None = None) -> Look:
     masses = np.ones(len(Q)) if masses is None else masses
     density = _densities(diagonal, np.maximum(Q, 0), masses)
     levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
-    order = np.argsort(levels[Landscape.PLAIN], kind="stable")
-    levels = {kind: of_links[order] for kind, of_links in levels.items()}
-    rates, values, vectors = _spectrum(Q)
-    return Look(K, Q, first[order], second[order], density, levels, rates, values, vectors, masses)
+    values, vectors = _leading_pairs(Q) if pairs is None else _with_ones(*pairs)
+    return Look(K, Q, first, second, density, levels, _rates(values), values, vectors, masses)
 
 
 def _densities(diagonal: Array, shares: Array, masses: Array) -> dict[Landscape, Array]:
@@ -129,11 +130,22 @@ def _spanning_tree(look: Look, landscape: Landscape) -> Links:
     return Links(tree.row[order].astype(np.int64), tree.col[order].astype(np.int64), top + 1 - tree.data[order])
 
 
-def _spectrum(Q: Array) -> tuple[Array, Array, Array]:
-    """Rates, values and vectors of the largest eigenvalues; the first belongs to the vector of ones."""
-    largest = [max(0, len(Q) - MOST_SPECTRAL - 2), len(Q) - 1]
+def _leading_pairs(Q: Array) -> tuple[Array, Array]:
+    """The largest eigenvalues, descending, and their vectors."""
+    largest = [max(0, len(Q) - MOST_PAIRS), len(Q) - 1]
     values, vectors = la.eigh(Q, subset_by_index=largest, check_finite=False)
-    values, vectors = values[::-1], vectors[:, ::-1]
+    return values[::-1], vectors[:, ::-1]
+
+
+def _with_ones(values: Array, vectors: Array) -> tuple[Array, Array]:
+    """The largest eigenvalues of ``Q``, descending, from those of ``Q - J``: the vector of ones comes first."""
+    order = np.argsort(-values, kind="stable")[: MOST_PAIRS - 1]
+    n = len(vectors)
+    return np.r_[1.0, values[order]], np.column_stack([np.full(n, 1 / math.sqrt(n)), vectors[:, order]])
+
+
+def _rates(values: Array) -> Array:
+    """How fast a random walk leaves what eigenvectors divide; the first is the vector of ones."""
     rates = np.maximum(-np.log(np.clip(values, SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
     rates[0] = SMALLEST_RATE
-    return rates, values, vectors
+    return rates

@@ -17,8 +17,12 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from threading import Event
 
-from .._numerics.arrays import Array
+import numpy as np
+
+from .._numerics.arrays import Array, to_numpy
 from .._numerics.threads import limited_threads, suitable_threads, threads_now
+from .._points.forms import SpectralPoint
+from .._points.point import Point
 from .._program.gram import Gram
 from .._program.problem import KMeansSDP
 from .._solving.budget import Budget
@@ -102,8 +106,8 @@ def _looks_in_turn(
     looks, is_over = [], False
     for problem in problems:
         with suitable_threads(problem.n):
-            Q, was_stopped = _smooth_solution(problem, callback, budget)
-            looks.append(make_look(problem.K, Q, masses))
+            point, was_stopped = _smooth_solution(problem, callback, budget)
+            looks.append(_look_at(problem.K, point, masses))
         is_over = was_stopped or budget.is_spent
         if is_over:
             break
@@ -115,8 +119,8 @@ def _looks_side_by_side(problems: list[KMeansSDP], masses: Array) -> list[Look]:
     n_threads, is_over = threads_now(), Event()
 
     def look_at(problem: KMeansSDP) -> Look:
-        Q, _ = _smooth_solution(problem, lambda progress: is_over.is_set(), Budget())
-        return make_look(problem.K, Q, masses)
+        point, _ = _smooth_solution(problem, lambda progress: is_over.is_set(), Budget())
+        return _look_at(problem.K, point, masses)
 
     with limited_threads(1), ThreadPoolExecutor(n_threads) as pool:
         # The finest patches take longest, so they begin first.
@@ -131,10 +135,18 @@ def _looks_side_by_side(problems: list[KMeansSDP], masses: Array) -> list[Look]:
         return [look.result() for look in reversed(coming)]
 
 
-def _smooth_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Array, bool]:
-    """The ``Q`` of a few steps, and whether the callback asked to stop."""
+def _look_at(K: float, point: Point, masses: Array) -> Look:
+    """The look of a solution, with its eigenvectors where they are known."""
+    if not isinstance(point, SpectralPoint):
+        return make_look(K, point.dense(), masses)
+    values, vectors = (np.asarray(to_numpy(array), dtype=np.float64) for array in (point.l, point.U))
+    return make_look(K, point.dense(), masses, (values, vectors))
+
+
+def _smooth_solution(problem: KMeansSDP, callback: Callback | None, budget: Budget) -> tuple[Point, bool]:
+    """The point of a few steps, and whether the callback asked to stop."""
     if problem.is_trivial:
-        return solve(problem).point.unmixed.dense(), False
+        return solve(problem).point.unmixed, False
     solver = Ridge(end_at=SMALL_RESIDUAL, device="cpu32" if problem.n > DOUBLE_UP_TO else "cpu")
     iterate, status = rough_iterate(problem, solver, Limits(MOST_STEPS, budget.left), callback)
-    return iterate.point.dense(), status is Status.STOPPED
+    return iterate.point, status is Status.STOPPED
