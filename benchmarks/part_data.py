@@ -7,6 +7,7 @@
 - ``families``: clusters of 2 to 50 dimensions, touching, uneven, stretched, nested, curved, noisy. The constants of the
   automatic choice were fitted on their seeds below 100, as on the sets.
 - ``single``: pieces that must stay one.
+- ``images``, ``alone``: several kinds of digit, and what is of one kind (`image_data`).
 - ``unseen``: families that no constant was fitted on.
 """
 
@@ -15,6 +16,7 @@ import zlib
 from pathlib import Path
 
 import numpy as np
+from image_data import alone_names, draw_images, several_names
 from sklearn.datasets import make_moons, make_s_curve, make_swiss_roll
 
 from sknomad import datasets
@@ -27,6 +29,8 @@ def draw(kind, name, n, seed):
     """Points (m, d), at most `n` of them, and parts (m,)."""
     if kind == "sets":
         return set_sample(name, n, seed)
+    if kind in ("images", "alone"):
+        return draw_images(name, n, seed)
     if kind == "unseen":
         shape, noise = name.split(", noise ")
         X, parts = UNSEEN[shape](n, noise=float(noise), random_state=seed)
@@ -43,6 +47,8 @@ def names(kind, n):
     """Names of a kind that `n` points are enough for."""
     if kind == "sets":
         return [*sorted(path.stem for path in set_folder().glob("*.npz")), "moons"]
+    if kind in ("images", "alone"):
+        return several_names(n) if kind == "images" else alone_names(n)
     if kind == "unseen":
         return [f"{shape}, noise {noise}" for shape in UNSEEN for noise in (0.05, 0.1)]
     return [name for name in (FAMILIES if kind == "families" else SINGLE) if n >= FEWEST_POINTS.get(name, 0)]

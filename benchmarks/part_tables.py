@@ -74,7 +74,7 @@ def split(columns):
             parted = [f"{100 * mean(row[name][0] > 1 for row in found):.1f} %"
                       for name in ("auto", "hdbscan", "hdbscan_single")]  # fmt: skip
             lines.append([title, n, len(found), *parted])
-    return markdown(["seeds", "n", "pieces", "`auto`", "HDBSCAN", "HDBSCAN, one allowed"], lines)
+    return markdown(["", "n", "pieces", "`auto`", "HDBSCAN", "HDBSCAN, one allowed"], lines)
 
 
 def curve(columns):
@@ -201,8 +201,26 @@ def reported_reliability(rows_of, *, told=False):
     return reliability(columns, told=told)
 
 
+def several_images(rows_of):
+    """Several kinds of digit, by collection and number of images."""
+    rows, columns = chosen(rows_of("parts_images"), kind="images"), {}
+    for collection in ("small digits", "MNIST"):
+        for n in sorted({row["n"] for row in rows}):
+            found = [row for row in chosen(rows, n=n) if row["data"].startswith(collection)]
+            columns[f"{collection}, {n}"] = found
+    return summary(columns)
+
+
+def images_alone(rows_of):
+    rows = chosen(rows_of("parts_images"), kind="alone")
+    whats = {"digits of MNIST": "MNIST", "recordings": "recording"}
+    return split({title: [row for row in rows if row["data"].startswith(what)] for title, what in whats.items()})
+
+
 # By name: functions of one that gives the rows of a result file.
 TABLES = {
+    "images": several_images,
+    "alone": images_alone,
     "headline": headline,
     "few": lambda rows_of: side_by_side(rows_of, 100),
     "between": lambda rows_of: side_by_side(rows_of, 150),

@@ -42,6 +42,7 @@ from sknomad._manifolds.choice import decide, decide_when_clear
 from sknomad._manifolds.survey import surveys
 
 KINDS = ("sets", "families", "single", "unseen")
+OF_IMAGES = ("images", "alone")
 # Rows between two writings of the file.
 ROWS_PER_WRITE = 50
 
@@ -181,7 +182,7 @@ def main():
     defaults = commands.add_parser("defaults", help="well-known sets, the estimators as they are")
     agreeing = commands.add_parser("agreement", help="whether both estimators find the same parts")
     for command in (measuring, agreeing):
-        command.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS))
+        command.add_argument("--kinds", nargs="+", choices=KINDS + OF_IMAGES, default=list(KINDS))
         command.add_argument("--sizes", nargs="+", type=int, default=[100, 300, 1000])
         command.add_argument("--seeds", nargs="+", type=int, required=True)
     for command in (measuring, agreeing, defaults):

@@ -17,28 +17,15 @@ from pathlib import Path
 from statistics import mean, median
 
 import numpy as np
+from image_data import recording
 from parts import write
 from sklearn.manifold import TSNE, Isomap
 
 from sknomad import NOMAD
 from sknomad.metrics import circular_rank_correlation
 
-NEURONS, MOMENTS = 40, 300
 # Mean counts of a neuron at its own angle.
 COUNTS = (2.0, 4.0)
-
-
-def recording(counts, seed):
-    """Roots of counts, (moments, neurons), and the true angles."""
-    rng = np.random.default_rng([17, seed])
-    preferred, sharpness = rng.uniform(0, 2 * np.pi, NEURONS), rng.uniform(1, 6, NEURONS)
-    height = counts * rng.gamma(2, 0.5, NEURONS)
-    places = rng.uniform(0, 2 * np.pi, 2)
-    where = rng.integers(0, 3, MOMENTS)
-    near_places = places[np.maximum(where, 1) - 1] + 0.8 * rng.standard_normal(MOMENTS)
-    angle = np.where(where == 0, rng.uniform(0, 2 * np.pi, MOMENTS), near_places) % (2 * np.pi)
-    rate = 0.1 + height * np.exp(sharpness * (np.cos(angle[:, None] - preferred) - 1))
-    return np.sqrt(rng.poisson(rate)), angle
 
 
 def around_mean(embedding):

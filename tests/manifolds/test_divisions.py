@@ -7,11 +7,12 @@ import pytest
 from sklearn.metrics import adjusted_rand_score
 
 from sknomad import Gram, assignment_matrix
-from sknomad._manifolds.divisions import LEAST_EVIDENCE, Pool, gather, gather_told
+from sknomad._manifolds.divisions import LEAST_EVIDENCE, SAME_DIVISION_ARI, Pool, _agree, gather, gather_told
 from sknomad._manifolds.look import FAINTEST, Landscape, make_look
 from sknomad._manifolds.spectral_cuts import spectral_cut, spectral_gaps
 from sknomad._manifolds.survey import look_around
 from sknomad._manifolds.valley_tree import prominences_between, smallest_part, valley_tree
+from sknomad._points.components import in_order
 from sknomad.datasets import three_spirals
 
 
@@ -184,3 +185,17 @@ def test_smallest_part_is_a_fiftieth_and_three_at_least():
     assert smallest_part(10) == 3
     assert smallest_part(1000) == 20
     assert smallest_part(1000, 0.05) == 50
+
+
+def test_divisions_are_the_same_by_the_adjusted_rand_index():
+    """Most pairs are ruled out by the sizes of their parts alone; what is left is told from the index itself."""
+    generator = np.random.default_rng(0)
+    truth = np.repeat(np.arange(4), [30, 20, 8, 2])
+    divisions = [truth, np.zeros(60, dtype=int), np.arange(60)]
+    for count in (1, 2, 3, 6, 20):
+        changed = truth.copy()
+        changed[generator.choice(60, count, replace=False)] = generator.integers(0, 6, count)
+        divisions.append(in_order(changed))
+    expected = [[adjusted_rand_score(one, other) >= SAME_DIVISION_ARI for other in divisions] for one in divisions]
+    assert 0 < np.sum(expected) - len(divisions) < 20
+    assert np.array_equal(_agree(divisions, np.ones(60)), expected)

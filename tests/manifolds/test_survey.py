@@ -7,6 +7,7 @@ import pytest
 
 from sknomad import Gram, datasets
 from sknomad._manifolds import survey
+from sknomad._manifolds.look import MOST_PAIRS, make_look
 from sknomad._manifolds.survey import look_around
 from sknomad._numerics.threads import limited_threads, threads_now
 from sknomad._solving.budget import Budget
@@ -30,6 +31,19 @@ def test_looks_do_not_depend_on_the_number_of_threads(gram):
         together = look_around(gram)
     assert same_looks(alone, together)
     assert same_looks(alone, heard)
+
+
+@pytest.mark.parametrize("n", [60, 250, 450])
+def test_eigenvectors_are_those_of_the_solution(n):
+    """They are taken from the solver's last step: found again from the dense matrix they are the same."""
+    for look in look_around(Gram.from_data(datasets.moons(n, noise=0.1, random_state=1)[0])).looks:
+        # The vector of ones comes first, whatever eigenvalue a rough solution has above one.
+        assert np.allclose(look.vectors[:, 0], 1 / np.sqrt(n))
+        values = np.r_[1.0, np.sort(np.linalg.eigvalsh(look.Q - 1 / n))[::-1]]
+        count = min(len(look.values), MOST_PAIRS)
+        assert np.allclose(look.values[:count], values[:count], atol=1e-4)
+        assert np.allclose(look.Q @ look.vectors, look.vectors * look.values, atol=1e-3)
+        assert np.array_equal(make_look(look.K, look.Q).rates[:1], look.rates[:1])
 
 
 def test_looks_that_somebody_listens_to_have_one_thread_too(gram):

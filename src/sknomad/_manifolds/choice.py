@@ -26,15 +26,16 @@ from .refinement import refined
 from .strength import Verdict, judge
 from .survey import FINE_UP_TO, Survey, look_around, surveys
 
-# Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points.
-PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (7, 10, 15, 21), (4, 7, 10, 15)
+# Looks with patches of these sizes tell which K coordinates are read off; smaller ones where there are few points. The
+# finest looks are left out: noise breaks rings there.
+PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (10, 15, 21, 30), (5, 7, 10, 15)
 # Where the first looks speak this clearly, for several parts by strength and margin or for one by strength, finer ones
 # are not waited for.
 CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.74, 0.81, 2.04), (-1.22, 0.61, 1.18)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.63, 0.16), (-0.61, 1.36)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.58, 0.77, 2.05), (-1.19, 0.58, 1.21)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.75, 0.09), (-0.72, 1.45)
 # With the number told, in the score of the division.
 CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.22, 1.61), (2.37, 1.46)
 
