@@ -19,7 +19,7 @@ from .valley_tree import FEWEST_POINTS
 # Of the best division's score this much counts beside the highest valley: a true division into many parts shares its
 # evidence with many that are nearly the same, and so scores low.
 SCORE_WEIGHT = 0.5
-# Strength from which on there are several parts: at most 5 in 100 single pieces reach it (benchmarks/part_constants.py).
+# Strength from which on there are several parts: hardly 5 in 100 single pieces reach it (benchmarks/part_constants.py).
 # With few points, which have fewer looks, it moves with the log of their number, faster below this many than above.
 SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.7, -1.42, 100
 PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.0, -0.25
