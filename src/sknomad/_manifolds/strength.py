@@ -16,13 +16,13 @@ from .ring_arcs import are_arcs_of_a_ring
 from .survey import FINE_UP_TO
 from .valley_tree import FEWEST_POINTS
 
-# Of the best division's score this much counts beside the highest valley: a true division into many parts shares its
+# A score counts from here on; what it falls short of that counts half: a true division into many parts shares its
 # evidence with many that are nearly the same, and so scores low.
-SCORE_WEIGHT = 0.5
+MODEST_SCORE, WEIGHT_BELOW = -3.4, 0.5
 # Strength from which on there are several parts: hardly 5 in 100 single pieces reach it (benchmarks/part_constants.py).
 # With few points, which have fewer looks, it moves with the log of their number, faster below this many than above.
-SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = -1.7, -1.42, 100
-PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.0, -0.25
+SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = 0.05, 0.62, 100
+PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.6, -0.8
 # Arcs of what looks show as one ring are parts only where they stand apart more clearly.
 MORE_FOR_RINGS = 0.5
 
@@ -60,7 +60,13 @@ def judge(looks: Sequence[Look], pool: Pool | None = None) -> Verdict | None:
     needed = several_from(looks[0].n)
     if are_arcs_of_a_ring(looks, ranked[0].labels):
         needed += MORE_FOR_RINGS
-    return Verdict(ranked, SCORE_WEIGHT * ranked[0].score + pool.highest_valley - needed)
+    return Verdict(ranked, _weighed(ranked[0].score) + pool.highest_valley - needed)
+
+
+def _weighed(score: float) -> float:
+    """How much a score adds to the strength."""
+    above = score - MODEST_SCORE
+    return above if above > 0 else WEIGHT_BELOW * above
 
 
 def several_from(n: int) -> float:
