@@ -151,6 +151,12 @@ def test_copies_of_a_few_points_are_counted_as_often_as_they_occur():
     assert adjusted_rand_score(truth, choice.labels) == 1
 
 
+@pytest.mark.parametrize("n", [100, 201, 250, 260, 400, 401, 450, 499])
+def test_points_that_are_all_equal_are_one_part(n):
+    """LAPACK's routine for the largest eigenvalues fails where they are exactly equal, at some n."""
+    assert choose(Gram.from_data(np.ones((n, 3)))).n_parts == 1
+
+
 def test_callback_stops_the_choice():
     calls = []
     choice = choose(Gram.from_data(datasets.ring(60)[0]), callback=lambda progress: calls.append(1) or len(calls) == 3)

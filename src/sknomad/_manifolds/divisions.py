@@ -88,7 +88,7 @@ class Pool:
     @property
     def highest_valley(self) -> float:
         """The mean log prominence of the highest valley between two large sides."""
-        return sum(self._highest) / len(self.looks)
+        return sum(self._highest) / len(self._highest)
 
     def scored(self) -> list[Scored]:
         """All divisions with their scores, the best first."""

@@ -17,11 +17,10 @@ from enum import Enum
 from functools import cached_property
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.csgraph import minimum_spanning_tree
 
-from .._numerics.arrays import Array
+from .._numerics.arrays import Array, leading_eigh
 
 # Similarities below this are zero: nothing fainter means anything in a look.
 FAINTEST = 1e-4
@@ -61,7 +60,7 @@ class Look:
     density: dict[Landscape, Array]  # (n,) of each point
     levels: dict[Landscape, Array]  # (m,) at which each link joins
     rates: Array  # (p,) -log of the largest eigenvalues of Q, ascending: how fast a random walk leaves each division
-    values: Array  # (p,) these eigenvalues, descending; a look may have some above one
+    values: Array  # (p,) these eigenvalues: that of the ones, if it is known, then descending; some may be above one
     vectors: Array  # (n, p) their eigenvectors
     masses: Array  # (n,) how much each point stands for, one on average
 
@@ -84,7 +83,7 @@ class Look:
 def make_look(K: float, Q: Array, masses: Array | None = None, pairs: tuple[Array, Array] | None = None) -> Look:
     """The dense ``Q`` (n, n) of a smooth solution, made ready; points stand for one each unless `masses` are given.
 
-    The leading eigenvalues and eigenvectors of ``Q - J`` are computed unless they are known (`pairs`).
+    Its leading eigenvalues and eigenvectors are computed unless those of ``Q - J`` are known (`pairs`).
 
     Examples
     --------
@@ -100,7 +99,7 @@ def make_look(K: float, Q: Array, masses: Array | None = None, pairs: tuple[Arra
     masses = np.ones(len(Q)) if masses is None else masses
     density = _densities(diagonal, np.maximum(Q, 0), masses)
     levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
-    values, vectors = _leading_pairs(Q) if pairs is None else _with_ones(*pairs)
+    values, vectors = leading_eigh(Q, min(MOST_PAIRS, len(Q))) if pairs is None else _with_ones(*pairs)
     return Look(K, Q, first, second, density, levels, _rates(values), values, vectors, masses)
 
 
@@ -130,13 +129,6 @@ def _spanning_tree(look: Look, landscape: Landscape) -> Links:
     return Links(tree.row[order].astype(np.int64), tree.col[order].astype(np.int64), top + 1 - tree.data[order])
 
 
-def _leading_pairs(Q: Array) -> tuple[Array, Array]:
-    """The largest eigenvalues, descending, and their vectors."""
-    largest = [max(0, len(Q) - MOST_PAIRS), len(Q) - 1]
-    values, vectors = la.eigh(Q, subset_by_index=largest, check_finite=False)
-    return values[::-1], vectors[:, ::-1]
-
-
 def _with_ones(values: Array, vectors: Array) -> tuple[Array, Array]:
     """The largest eigenvalues of ``Q``, descending, from those of ``Q - J``: the vector of ones comes first."""
     order = np.argsort(-values, kind="stable")[: MOST_PAIRS - 1]
@@ -145,7 +137,7 @@ def _with_ones(values: Array, vectors: Array) -> tuple[Array, Array]:
 
 
 def _rates(values: Array) -> Array:
-    """How fast a random walk leaves what eigenvectors divide; the first is the vector of ones."""
+    """How fast a random walk leaves what eigenvectors divide; the first divides nothing."""
     rates = np.maximum(-np.log(np.clip(values, SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
     rates[0] = SMALLEST_RATE
     return rates

@@ -51,7 +51,7 @@ class Survey:
 
     n: int  # points
     groups: Array  # (n,) the group that stands for each point
-    looks: list[Look]  # at the groups, from coarse to fine patches; fewer where the callback asked to stop
+    looks: list[Look]  # at the groups, from coarse to fine patches; fewer where time is up or somebody asked to stop
 
 
 def look_around(gram: Gram, callback: Callback | None = None, budget: Budget | None = None) -> Survey:

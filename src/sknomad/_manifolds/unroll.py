@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from typing import NamedTuple, cast
 
 import numpy as np
-import scipy.linalg as la
 import scipy.sparse as sp
 from scipy.sparse.csgraph import connected_components, dijkstra
 
-from .._numerics.arrays import Array, Sparse, Table, row_slices
+from .._numerics.arrays import Array, Sparse, Table, leading_eigh, row_slices
 from .._points.components import rows_above
 from .._points.embedding import fix_signs
 from .._points.point import Point
@@ -215,10 +214,7 @@ def _classical_scaling(ways: Array, shares: Array, n_components: int) -> Array:
     mean = squares @ shares
     roots = np.sqrt(shares)
     centred = -0.5 * (squares - mean - mean[:, None] + shares @ mean) * np.outer(roots, roots)
-    n = len(ways)
-    most = min(n_components, n - 1)
-    values, vectors = la.eigh(centred, subset_by_index=[n - most, n - 1])
-    values, vectors = values[::-1], vectors[:, ::-1]
+    values, vectors = leading_eigh(centred, min(n_components, len(ways) - 1))
     return fix_signs(vectors / roots[:, None] * np.sqrt(np.maximum(values, 0)))
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 import numpy as np
 import scipy
+import scipy.linalg as la
 import scipy.sparse as sp
 from array_api_compat import array_namespace, is_array_api_obj
 from array_api_compat import device as device
@@ -218,6 +219,24 @@ def eigh(A: Array) -> tuple[Array, Array]:
             return values, vectors
     values, vectors = namespace(A).linalg.eigh(A)
     return values, vectors
+
+
+def leading_eigh(A: Array, count: int) -> tuple[Array, Array]:
+    """The `count` largest eigenvalues of a symmetric NumPy matrix, descending, and their vectors.
+
+    LAPACK's routine for some of them fails where many are exactly equal; then all are computed.
+
+    Examples
+    --------
+    >>> leading_eigh(np.diag([1.0, 3.0, 2.0]), 2)[0].tolist()
+    [3.0, 2.0]
+    """
+    n = len(A)
+    try:
+        values, vectors = la.eigh(A, subset_by_index=[n - count, n - 1], check_finite=False)
+    except la.LinAlgError:
+        values, vectors = eigh(A)
+    return values[::-1][:count], vectors[:, ::-1][:, :count]
 
 
 def gamma(k: float) -> float:
