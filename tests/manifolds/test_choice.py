@@ -98,15 +98,15 @@ def test_more_points_need_less_strength():
     # Below 100 points what single pieces reach falls faster with their number than above.
     assert several_from(60) - several_from(100) > several_from(100) - several_from(167) > 0
     # With seven looks instead of five their number counts no more.
-    assert several_from(201) == several_from(500) < several_from(200)
+    assert several_from(201) == several_from(500) == pytest.approx(several_from(200), abs=0.1)
 
 
 def test_true_divisions_into_many_parts_are_strong():
     """The score of a division into ten is low, because many are nearly the same; the valleys between them are not."""
     X, truth = load_digits(return_X_y=True)
-    choice = choose(Gram.from_data(X[:1000]))
-    assert choice.strength > 0.1
-    assert adjusted_rand_score(truth[:1000], choice.labels) > 0.6
+    choice = choose(Gram.from_data(X[:500]))
+    assert choice.strength > 0.5
+    assert adjusted_rand_score(truth[:500], choice.labels) > 0.7
 
 
 @pytest.mark.slow
