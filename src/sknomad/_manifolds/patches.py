@@ -19,7 +19,7 @@ from .look import Look
 from .order import WIDEST_GAP, looks_like_a_ring, widest_gap
 
 # Neighbours per point where looks do not tell, and the most patches; parts want two patches each.
-POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD, PATCHES_PER_PART = 12, 32, 2
+POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD, PATCHES_PER_PART = 10, 32, 2
 # Patches have so many points at least, even if parts then have fewer than eight.
 FEWEST_POINTS_PER_PATCH = 9
 # Fewer patches than this do not show the shape of a part.
@@ -46,7 +46,7 @@ def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: 
     -------
     float
         That of a look with eight patches per part or more. Where there is none, or the finest looks differ, and not by
-        rings that close in the last: twelve points per patch, ``n/12`` between 2 and 32; more for many parts, eight
+        rings that close in the last: ten points per patch, ``n/10`` between 2 and 32; more for many parts, eight
         patches each if they have nine points.
     """
     fine_enough = [look for look in looks if n_parts * PATCHES_OF_A_SHAPE <= look.K]
@@ -56,8 +56,7 @@ def coordinates_K(n: int, n_parts: int = 1, looks: Sequence[Look] = (), labels: 
         if agreed < len(fine_enough) - 1 or _closes(*coordinates[-2:]):
             return min(fine_enough[agreed].K, float(n))
     usual = max(2, PATCHES_PER_PART * n_parts, min(n // POINTS_PER_PATCH_UNTOLD, MOST_PATCHES_UNTOLD))
-    finest = max((look.K for look in looks), default=0.0)
-    of_shapes = min(PATCHES_OF_A_SHAPE * n_parts, n // FEWEST_POINTS_PER_PATCH, finest)
+    of_shapes = min(PATCHES_OF_A_SHAPE * n_parts, n // FEWEST_POINTS_PER_PATCH)
     return float(min(max(usual, of_shapes), n))
 
 
