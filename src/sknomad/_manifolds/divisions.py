@@ -1,8 +1,8 @@
 """Divisions of the points into parts, gathered from several looks, and how much speaks for each.
 
 The score of a division into c >= 2 parts is the log of its evidence, plus how even its parts are, plus how clearly they
-stand apart. Evidence is the share of all cuts, of plain valley trees, smooth ones and spectral ones, that give the same
-division up to small differences.
+stand apart, less a fine for many parts with shallow valleys. Evidence is the share of all cuts, of plain valley trees,
+smooth ones and spectral ones, that give the same division up to small differences.
 """
 
 from __future__ import annotations
@@ -29,6 +29,9 @@ SAME_DIVISION_ARI = 0.9
 EVIDENCE_WEIGHTS, LEAST_EVIDENCE = np.array([0.6, 0.2, 0.2]), 0.01
 # Weights of evenness, log(c smallest / n), and of clearness, the mean log of the prominences between parts.
 EVENNESS_WEIGHT, CLEARNESS_WEIGHT, LEAST_PROMINENCE = 1.5, 0.3, 0.01
+# So many parts with little evidence and shallow valleys (mean log prominence) are rather pieces of curves, which fall
+# apart at the gaps of a sample: fewer parts are taken that score nearly as much.
+MANY_PARTS, LITTLE_EVIDENCE, SHALLOW, FINE_FOR_PIECES = 8, 0.15, -0.7, 0.8
 # A valley that counts for the highest one has this share of the points on either side.
 SHARE_ON_EITHER_SIDE = 0.05
 # With the number of parts given, trees are cut for several smallest shares of a part.
@@ -95,22 +98,24 @@ class Pool:
         if not self.divisions:
             return []
         masses, votes = self.looks[0].masses, np.array(self.votes) / len(self.looks)
-        evidence = np.log(LEAST_EVIDENCE + _agree(self.divisions, masses) @ votes @ EVIDENCE_WEIGHTS)
+        evidence = _agree(self.divisions, masses) @ votes @ EVIDENCE_WEIGHTS
         found = [
-            Scored(labels, float(evidence[place]) + self._shape(place)) for place, labels in enumerate(self.divisions)
+            Scored(labels, self._score(place, float(evidence[place]))) for place, labels in enumerate(self.divisions)
         ]
         return sorted(found, key=lambda division: -division.score)
 
-    def _shape(self, place: int) -> float:
-        """Evenness and clearness of a division, weighted; minus infinity for a single part."""
+    def _score(self, place: int, evidence: float) -> float:
+        """Evidence, evenness and clearness of a division, weighted, less a fine; minus infinity for a single part."""
         labels, clearness = self.divisions[place], self._clearness[place]
         sizes = np.bincount(labels, self.looks[0].masses)
         if len(sizes) == 1:
             return -math.inf
         for look in self.looks[len(clearness) :]:
             clearness.append(float(np.mean(np.log(LEAST_PROMINENCE + prominences_between(look, labels)))))
-        evenness = math.log(len(sizes) * sizes.min() / len(labels))
-        return EVENNESS_WEIGHT * evenness + CLEARNESS_WEIGHT * float(np.mean(clearness))
+        evenness, clear = math.log(len(sizes) * sizes.min() / len(labels)), float(np.mean(clearness))
+        are_pieces = len(sizes) >= MANY_PARTS and evidence < LITTLE_EVIDENCE and clear < SHALLOW
+        score = math.log(LEAST_EVIDENCE + evidence) + EVENNESS_WEIGHT * evenness + CLEARNESS_WEIGHT * clear
+        return score - (FINE_FOR_PIECES if are_pieces else 0.0)
 
 
 def gather(looks: Sequence[Look], pool: Pool | None = None) -> Pool:
