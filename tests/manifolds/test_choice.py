@@ -109,6 +109,13 @@ def test_true_divisions_into_many_parts_are_strong():
     assert adjusted_rand_score(truth[:500], choice.labels) > 0.7
 
 
+@pytest.mark.parametrize("seed", [115, 120])
+def test_half_rings_with_noise_do_not_fall_into_many_pieces(seed):
+    """Those of the first seed were fourteen parts: nearly as good a score spoke for the right two."""
+    X, truth = datasets.moons(300, noise=0.1, random_state=seed)
+    assert adjusted_rand_score(truth, choose(Gram.from_data(X)).labels) > 0.95
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", [0, 2, 5])
 def test_a_roll_that_is_sampled_thinly_stays_one(seed):
