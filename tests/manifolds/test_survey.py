@@ -43,7 +43,8 @@ def test_eigenvectors_are_those_of_the_solution(n):
         count = min(len(look.values), MOST_PAIRS)
         assert np.allclose(look.values[:count], values[:count], atol=1e-4)
         assert np.allclose(look.Q @ look.vectors, look.vectors * look.values, atol=1e-3)
-        assert np.array_equal(make_look(look.K, look.Q).rates[:1], look.rates[:1])
+        again = make_look(look.K, look.Q)
+        assert np.allclose(again.rates[:count], look.rates[: len(again.rates)], rtol=1e-2, atol=1e-3)
 
 
 def test_looks_that_somebody_listens_to_have_one_thread_too(gram):
