@@ -43,7 +43,8 @@ def draw_images(name, n, seed):
     places = [random.choice(np.flatnonzero(digits == kind), len(share), replace=False)
               for kind, share in zip(kinds, shares, strict=True)]  # fmt: skip
     chosen = random.permutation(np.concatenate(places))
-    return X[chosen], digits[chosen] + 1
+    scale = 1.0 if name.startswith("small") else 255.0
+    return X[chosen] / scale, np.unique(digits[chosen], return_inverse=True)[1] + 1
 
 
 def small_images():
@@ -52,11 +53,11 @@ def small_images():
 
 @cache
 def mnist_images():
-    """The 60,000 for training, and their digits."""
+    """The 60,000 for training in bytes, and their digits."""
     images, labels = (
         idx(f"train-{what}-ubyte.gz", header) for what, header in (("images-idx3", 16), ("labels-idx1", 8))
     )
-    return images.reshape(len(labels), -1) / 255.0, labels.astype(int)
+    return images.reshape(len(labels), -1), labels.astype(int)
 
 
 def idx(name, header):

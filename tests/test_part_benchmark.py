@@ -25,7 +25,7 @@ def load(monkeypatch):
     return import_module
 
 
-@pytest.mark.parametrize("kind", ["families", "single", "unseen"])
+@pytest.mark.parametrize("kind", ["families", "single", "unseen", "images", "alone"])
 @pytest.mark.parametrize("n", [100, 150])
 def test_every_draw_has_the_points_asked_for_and_is_repeatable(load, kind, n):
     data = load("part_data")
@@ -36,7 +36,7 @@ def test_every_draw_has_the_points_asked_for_and_is_repeatable(load, kind, n):
         assert np.all(np.isfinite(X))
         assert np.array_equal(X, again)
         assert not np.array_equal(X, other)
-        assert (parts.max() == 1) == (kind == "single")
+        assert (parts.max() == 1) == (kind in ("single", "alone"))
         assert np.all(np.bincount(parts)[1:] > 0)
 
 
