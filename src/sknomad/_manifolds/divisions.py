@@ -1,7 +1,7 @@
 """Divisions of the points into parts, gathered from several looks, and how much speaks for each.
 
 The score of a division into c >= 2 parts is the log of its evidence, plus how even its parts are, plus how clearly they
-stand apart, less a fine for many parts with shallow valleys. Evidence is the share of all cuts, of plain valley trees,
+stand apart, less what many parts with shallow valleys lose. Evidence is the share of all cuts, of plain valley trees,
 smooth ones and spectral ones, that give the same division up to small differences.
 """
 
@@ -31,7 +31,7 @@ EVIDENCE_WEIGHTS, LEAST_EVIDENCE = np.array([0.6, 0.2, 0.2]), 0.01
 EVENNESS_WEIGHT, CLEARNESS_WEIGHT, LEAST_PROMINENCE = 1.5, 0.3, 0.01
 # So many parts with little evidence and shallow valleys (mean log prominence) are rather pieces of curves, which fall
 # apart at the gaps of a sample: fewer parts are taken that score nearly as much.
-MANY_PARTS, LITTLE_EVIDENCE, SHALLOW, FINE_FOR_PIECES = 8, 0.15, -0.7, 0.8
+MANY_PARTS, LITTLE_EVIDENCE, SHALLOW, LESS_FOR_PIECES = 8, 0.15, -0.7, 0.8
 # A valley that counts for the highest one has this share of the points on either side.
 SHARE_ON_EITHER_SIDE = 0.05
 # With the number of parts given, trees are cut for several smallest shares of a part.
@@ -105,7 +105,7 @@ class Pool:
         return sorted(found, key=lambda division: -division.score)
 
     def _score(self, place: int, evidence: float) -> float:
-        """Evidence, evenness and clearness of a division, weighted, less a fine; minus infinity for a single part."""
+        """Evidence, evenness and clearness, less what pieces of curves lose; minus infinity for a single part."""
         labels, clearness = self.divisions[place], self._clearness[place]
         sizes = np.bincount(labels, self.looks[0].masses)
         if len(sizes) == 1:
@@ -115,7 +115,7 @@ class Pool:
         evenness, clear = math.log(len(sizes) * sizes.min() / len(labels)), float(np.mean(clearness))
         are_pieces = len(sizes) >= MANY_PARTS and evidence < LITTLE_EVIDENCE and clear < SHALLOW
         score = math.log(LEAST_EVIDENCE + evidence) + EVENNESS_WEIGHT * evenness + CLEARNESS_WEIGHT * clear
-        return score - (FINE_FOR_PIECES if are_pieces else 0.0)
+        return score - (LESS_FOR_PIECES if are_pieces else 0.0)
 
 
 def gather(looks: Sequence[Look], pool: Pool | None = None) -> Pool:
