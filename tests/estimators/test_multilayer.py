@@ -186,7 +186,8 @@ def test_both_estimators_find_the_same_parts(sample):
     one, other = NOMAD().fit(X), MultiLayerNOMAD().fit(X)
     assert adjusted_rand_score(one.labels_, other.labels_) == 1.0
     assert one.n_manifolds_ == other.n_clusters_
-    assert one.confidence_ == pytest.approx(other.confidence_)
+    # Of equal points, where rounding decides which one a cut leaves out, evidence is shared a little differently.
+    assert one.confidence_ == pytest.approx(other.confidence_, abs=1e-4)
 
 
 def test_a_division_that_is_not_there_is_warned_of():

@@ -42,7 +42,7 @@ def chain_of_blobs(width):
 def test_the_coarsest_look_that_agrees_with_all_finer_ones(rng):
     looks, one = [chain_of_blobs(width) for width in (8, 6, 4, 3)], np.zeros(80, dtype=int)
     assert coordinates_K(80, 1, looks, one) == looks[0].K
-    other = chain_of_blobs(8)
+    other = chain_of_blobs(8).modes
     order = rng.permutation(80)
     Q = ((other.vectors * other.values) @ other.vectors.T)[np.ix_(order, order)]
     assert coordinates_K(80, 1, [make_look(10, Q), *looks[1:]], one) == looks[1].K

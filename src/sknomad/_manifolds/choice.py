@@ -34,10 +34,10 @@ PATCHES_FOR_COORDINATES, FINE_PATCHES_FOR_COORDINATES = (10, 15, 21, 30), (5, 7,
 CLEAR_STRENGTH, CLEAR_MARGIN = 1.0, 0.5
 # Confidence is logistic in the distance from that strength and in the margin over other numbers of parts, both bounded.
 LARGEST_STRENGTH, LARGEST_MARGIN = 4.0, 2.0
-CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.89, 0.63, 2.06), (-1.25, 0.5, 1.03)
-CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.7, 0.1), (-0.8, 1.16)
+CONFIDENCE_IN_SEVERAL, CONFIDENCE_IN_SEVERAL_FINE = (-1.78, 0.71, 1.98), (-1.02, 0.44, 1.15)
+CONFIDENCE_IN_ONE, CONFIDENCE_IN_ONE_FINE = (1.78, 0.08), (-0.62, 1.1)
 # With the number told, in the score of the division.
-CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.22, 1.61), (2.31, 1.4)
+CONFIDENCE_WHEN_TOLD, CONFIDENCE_WHEN_TOLD_FINE = (3.17, 1.63), (2.39, 1.52)
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,9 @@ Density needs no dimension: ``f_i = -log Q_ii``, because a point shares its row 
 around it. A link joins two points at the level ``min(f_i, f_j) + a log s_ij``, with the similarity
 ``s_ij = Q_ij / sqrt(Q_ii Q_jj)``: the lower of both densities, less so much for a faint link.
 
+``Q`` is also where a random walk goes. A point far from all others is hardly ever left, and so has an eigenvalue near
+one of its own; what divides many points shows in the spectrum of the walk's *jumps*, its steps from one point to another.
+
 Where points stand for groups, they lie more evenly than what they stand for. Density is then
 ``f_i = -log Q_ii + .65 log m_i``, with ``m_i`` the mean mass over the row of `i`: neighbours per point grow as a power
 of density (``2/(d+2)`` in d dimensions), and the density of all is that of the groups times their mass.
@@ -50,6 +53,14 @@ class Links:
 
 
 @dataclass(frozen=True)
+class Modes:
+    """The leading eigenvalues of a symmetric matrix, and their eigenvectors."""
+
+    values: Array  # (p,) descending; of a solution that of the ones comes first, if it is known
+    vectors: Array  # (n, p)
+
+
+@dataclass(frozen=True)
 class Look:
     """A smooth solution for one ``K``."""
 
@@ -59,20 +70,31 @@ class Look:
     second: Array  # (m,) the other ends, larger
     density: dict[Landscape, Array]  # (n,) of each point
     levels: dict[Landscape, Array]  # (m,) at which each link joins
-    rates: Array  # (p,) -log of the largest eigenvalues of Q, ascending: how fast a random walk leaves each division
-    values: Array  # (p,) these eigenvalues: that of the ones, if it is known, then descending; some may be above one
-    vectors: Array  # (n, p) their eigenvectors
+    jumps: Modes  # of the walk's jumps
+    known: Modes | None  # of the solution, where its solver knows them
     masses: Array  # (n,) how much each point stands for, one on average
 
     @property
     def n(self) -> int:
         """Number of points."""
-        return len(self.vectors)
+        return len(self.Q)
 
     def within(self, points: Array) -> Look:
         """The look at some of the points alone; their ``K`` is how many of the patches are theirs."""
         Q, masses = self.Q[np.ix_(points, points)], self.masses[points]
         return make_look(float(np.trace(Q)), Q, masses / masses.mean())
+
+    @cached_property
+    def modes(self) -> Modes:
+        """The solution's own; some eigenvalues may be above one, because it is rough."""
+        return _modes(self.Q) if self.known is None else self.known
+
+    @cached_property
+    def rates(self) -> Array:
+        """How fast the walk leaves what each of its modes divides, ascending; the first divides nothing."""
+        rates = np.maximum(-np.log(np.clip(self.jumps.values, SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
+        rates[0] = SMALLEST_RATE
+        return rates
 
     @cached_property
     def spanning_trees(self) -> dict[Landscape, Links]:
@@ -83,7 +105,7 @@ class Look:
 def make_look(K: float, Q: Array, masses: Array | None = None, pairs: tuple[Array, Array] | None = None) -> Look:
     """The dense ``Q`` (n, n) of a smooth solution, made ready; points stand for one each unless `masses` are given.
 
-    Its leading eigenvalues and eigenvectors are computed unless those of ``Q - J`` are known (`pairs`).
+    Eigenvalues and eigenvectors of ``Q - J``, where they are known (`pairs`), need not be computed again.
 
     Examples
     --------
@@ -99,8 +121,20 @@ def make_look(K: float, Q: Array, masses: Array | None = None, pairs: tuple[Arra
     masses = np.ones(len(Q)) if masses is None else masses
     density = _densities(diagonal, np.maximum(Q, 0), masses)
     levels = {kind: np.minimum(f[first], f[second]) + kind.value * log_similarity for kind, f in density.items()}
-    values, vectors = leading_eigh(Q, min(MOST_PAIRS, len(Q))) if pairs is None else _with_ones(*pairs)
-    return Look(K, Q, first, second, density, levels, _rates(values), values, vectors, masses)
+    known = None if pairs is None else _with_ones(*pairs)
+    return Look(K, Q, first, second, density, levels, _modes(_jumps(Q)), known, masses)
+
+
+def _modes(A: Array) -> Modes:
+    return Modes(*leading_eigh(A, min(MOST_PAIRS, len(A))))
+
+
+def _jumps(Q: Array) -> Array:
+    """The walk's steps from one point to another, ``Q_ij / (1 - Q_ii)``, in the symmetric form with the same spectrum."""
+    moves = np.maximum(Q, 0)
+    np.fill_diagonal(moves, 0)
+    root = np.sqrt(np.maximum(moves.sum(axis=1), SMALLEST_DIAGONAL))
+    return moves / np.outer(root, root)
 
 
 def _densities(diagonal: Array, shares: Array, masses: Array) -> dict[Landscape, Array]:
@@ -129,15 +163,8 @@ def _spanning_tree(look: Look, landscape: Landscape) -> Links:
     return Links(tree.row[order].astype(np.int64), tree.col[order].astype(np.int64), top + 1 - tree.data[order])
 
 
-def _with_ones(values: Array, vectors: Array) -> tuple[Array, Array]:
-    """The largest eigenvalues of ``Q``, descending, from those of ``Q - J``: the vector of ones comes first."""
+def _with_ones(values: Array, vectors: Array) -> Modes:
+    """The leading modes of ``Q`` from those of ``Q - J``: the vector of ones comes first."""
     order = np.argsort(-values, kind="stable")[: MOST_PAIRS - 1]
     n = len(vectors)
-    return np.r_[1.0, values[order]], np.column_stack([np.full(n, 1 / math.sqrt(n)), vectors[:, order]])
-
-
-def _rates(values: Array) -> Array:
-    """How fast a random walk leaves what eigenvectors divide; the first divides nothing."""
-    rates = np.maximum(-np.log(np.clip(values, SMALLEST_DIAGONAL, 1)), SMALLEST_RATE)
-    rates[0] = SMALLEST_RATE
-    return rates
+    return Modes(np.r_[1.0, values[order]], np.column_stack([np.full(n, 1 / math.sqrt(n)), vectors[:, order]]))

@@ -93,7 +93,7 @@ def _closes(coarse: Sequence[Array], fine: Sequence[Array]) -> bool:
 
 def part_coordinates(look: Look, labels: Array) -> list[Array]:
     """The leading coordinates of every part, from its rows of the leading part of ``Q``."""
-    root = look.vectors * np.sqrt(np.maximum(look.values, 0))
+    root = look.modes.vectors * np.sqrt(np.maximum(look.modes.values, 0))
     blocks = [root[labels == part] for part in range(int(labels.max()) + 1)]
     centred = [block - block.mean(axis=0) for block in blocks]
     return [block @ leading_directions(block, COMPARED_COORDINATES) for block in centred]

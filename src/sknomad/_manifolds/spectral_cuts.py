@@ -1,4 +1,4 @@
-"""Spectral cuts of a look: parts that touch show in the spectrum of ``Q`` where no valley runs between them."""
+"""Spectral cuts of a look: parts that touch show in the spectrum of its jumps where no valley runs between them."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ def spectral_cut(look: Look, n_parts: int) -> Array | None:
     >>> spectral_cut(make_look(2.0, np.kron(np.eye(2), np.full((3, 3), 1 / 3))), 2).tolist()
     [0, 0, 0, 1, 1, 1]
     """
-    if n_parts > look.vectors.shape[1]:
+    if n_parts > look.jumps.vectors.shape[1]:
         return None
-    rows = _directions(look.vectors[:, :n_parts])
+    rows = _directions(look.jumps.vectors[:, :n_parts])
     centres = rows[qr(rows.T, pivoting=True, mode="r")[1][:n_parts]]
     labels = np.argmax(rows @ centres.T, axis=1)
     for _ in range(ROUNDS):
