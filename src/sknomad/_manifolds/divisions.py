@@ -1,8 +1,8 @@
 """Divisions of the points into parts, gathered from several looks, and how much speaks for each.
 
 The score of a division into c >= 2 parts is the log of its evidence, plus how even its parts are, plus how clearly they
-stand apart, less what many parts with shallow valleys lose. Evidence is how far all cuts, of plain valley trees, smooth ones
-and spectral ones, agree with the division.
+stand apart, less what many parts with shallow valleys lose. Evidence is how far all cuts, of plain valley trees, smooth
+ones and spectral ones, agree with the division.
 """
 
 from __future__ import annotations

@@ -5,7 +5,8 @@ around it. A link joins two points at the level ``min(f_i, f_j) + a log s_ij``, 
 ``s_ij = Q_ij / sqrt(Q_ii Q_jj)``: the lower of both densities, less so much for a faint link.
 
 ``Q`` is also where a random walk goes. A point far from all others is hardly ever left, and so has an eigenvalue near
-one of its own; what divides many points shows in the spectrum of the walk's *jumps*, its steps from one point to another.
+one of its own. What divides many points shows in the spectrum of the walk's *jumps*, its steps from one point to
+another.
 
 Where points stand for groups, they lie more evenly than what they stand for. Density is then
 ``f_i = -log Q_ii + .65 log m_i``, with ``m_i`` the mean mass over the row of `i`: neighbours per point grow as a power
@@ -130,7 +131,7 @@ def _modes(A: Array) -> Modes:
 
 
 def _jumps(Q: Array) -> Array:
-    """The walk's steps from one point to another, ``Q_ij / (1 - Q_ii)``, in the symmetric form with the same spectrum."""
+    """The walk's steps from one point to another, ``Q_ij / (1 - Q_ii)``, as a symmetric matrix of the same spectrum."""
     moves = np.maximum(Q, 0)
     np.fill_diagonal(moves, 0)
     root = np.sqrt(np.maximum(moves.sum(axis=1), SMALLEST_DIAGONAL))
