@@ -26,7 +26,7 @@ SPECTRAL_CUTS = 3
 # Two divisions agree by their adjusted Rand index to this power: an index of .9 counts half, one of .5 nearly nothing.
 POWER_OF_AGREEMENT = 6
 # Weights in the evidence of plain trees, smooth trees and spectral cuts, and what a division without any counts.
-EVIDENCE_WEIGHTS, LEAST_EVIDENCE = np.array([0.4, 0.4, 0.2]), 0.02
+EVIDENCE_WEIGHTS, LEAST_EVIDENCE = np.array([0.4, 0.4, 0.2]), 0.005
 # Weights of evenness, log(c smallest / n), and of clearness, the mean log of the prominences between parts.
 EVENNESS_WEIGHT, CLEARNESS_WEIGHT, LEAST_PROMINENCE = 1.5, 0.3, 0.01
 # So many parts with little evidence and shallow valleys (mean log prominence) are rather pieces of curves, which fall

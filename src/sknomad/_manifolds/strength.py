@@ -21,8 +21,8 @@ from .valley_tree import FEWEST_POINTS
 MODEST_SCORE, WEIGHT_BELOW = -3.4, 0.5
 # Strength from which on there are several parts: hardly 5 in 100 single pieces reach it (benchmarks/part_constants.py).
 # With few points, which have fewer looks, it moves with the log of their number, faster below this many than above.
-SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = 0.1, 0.65, 100
-PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.3, -0.65
+SEVERAL_FROM, SEVERAL_FROM_FINE, AT_FINE_POINTS = 0.1, 0.5, 100
+PER_LOG_FEWER_POINTS, PER_LOG_FINE_POINTS = -1.3, -0.55
 # Arcs of what looks show as one ring are parts only where they stand apart more clearly.
 MORE_FOR_RINGS = 0.5
 
