@@ -1,6 +1,7 @@
 """Valley trees, spectral cuts and the pool of divisions, against brute force and exact cases."""
 
 import math
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -205,6 +206,19 @@ def test_divisions_agree_by_a_power_of_the_adjusted_rand_index():
         divisions.append(in_order(changed))
     index = np.array([[adjusted_rand_score(one, other) for other in divisions] for one in divisions])
     assert np.allclose(_agreement(divisions, np.ones(60)), np.maximum(index, 0) ** POWER_OF_AGREEMENT, atol=1e-12)
+
+
+def test_divisions_into_hundreds_of_parts_are_compared_in_little_memory():
+    """A dense table of what any two of their parts share would take three gigabytes."""
+    random = np.random.default_rng(0)
+    divisions = [random.permutation(500) for _ in range(40)]
+    tracemalloc.start()
+    agreement = _agreement([*divisions, np.arange(500) // 2], np.ones(500))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert np.all(agreement[:40, :40] == 1)
+    assert np.all(agreement[40, :40] == 0)
+    assert peak < 200e6
 
 
 def test_a_pair_of_groups_counts_as_often_as_its_points_do():

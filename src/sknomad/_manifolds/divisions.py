@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy.sparse as sp
 
 from .._numerics.arrays import Array
 from .look import Landscape, Look
@@ -159,17 +160,18 @@ def _add_spectral_cuts(pool: Pool, look: Look) -> None:
 def _agreement(divisions: Sequence[Array], masses: Array) -> Array:
     """How far divisions agree, (count, count), from 0 to 1: a power of their adjusted Rand index.
 
-    The index comes from pairs of points in the same part of both, a pair counting as the product of its masses. All of
-    them at once take one matrix product.
+    The index comes from pairs of points in the same part of both, a pair counting as the product of its masses. What
+    any two parts share, for all divisions at once, is one sparse product, small however many parts there are.
     """
-    ends = np.cumsum([int(labels.max()) + 1 for labels in divisions])
-    starts = np.r_[0, ends[:-1]]
-    members = np.zeros((len(masses), ends[-1]))
-    for start, labels in zip(starts, divisions, strict=True):
-        members[np.arange(len(masses)), start + labels] = np.sqrt(masses)
-    shared = np.square(members.T @ members)
+    n, count = len(masses), len(divisions)
+    widths = [int(labels.max()) + 1 for labels in divisions]
+    parts = np.array(divisions) + np.cumsum([0, *widths[:-1]])[:, None]
+    entries = (np.repeat(np.sqrt(masses), count), parts.T.ravel(), np.arange(n + 1) * count)
+    members = sp.csr_array(entries, shape=(n, sum(widths)))
+    shared, of_part = (members.T @ members).tocoo(), np.repeat(np.arange(count), widths)
+    pairs = of_part[shared.row] * count + of_part[shared.col]
     alone = float(masses @ masses)
-    in_both = np.add.reduceat(np.add.reduceat(shared, starts, axis=0), starts, axis=1) - alone
+    in_both = np.bincount(pairs, shared.data**2, minlength=count**2).reshape(count, count) - alone
     together = np.diag(in_both)
     expected = np.outer(together, together) / (float(masses.sum()) ** 2 - alone)
     largest = np.add.outer(together, together) / 2
