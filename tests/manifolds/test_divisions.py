@@ -71,6 +71,14 @@ def test_parts_join_where_the_highest_link_between_them_is():
         assert prominences_between(look, labels)[0] == pytest.approx(max(min(peak[a], peak[b]) - saddle[a, b], 0))
 
 
+def test_parts_that_nothing_links_join_faintly():
+    """Whichever of them come first, every lower peak stands as far above a faint link as any other."""
+    labels = np.repeat([0, 1, 2, 3], [5, 3, 9, 4])
+    look = make_look(4.0, assignment_matrix(labels))
+    expected = -Landscape.PLAIN.value * math.log(FAINTEST)
+    assert prominences_between(look, labels) == pytest.approx([expected] * 3)
+
+
 def test_prominences_do_not_depend_on_the_order_of_points(two_hills):
     look, density = two_hills
     Q = chain((np.exp(-density), [0.9] * 6))

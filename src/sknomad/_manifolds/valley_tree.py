@@ -103,20 +103,23 @@ class _GrowingSets:
 
 
 def prominences_between(look: Look, labels: Array) -> Array:
-    """How far the lower peak stands out whenever two of the given parts join; one number less than there are parts."""
+    """How far the lower peak stands out whenever two of the given parts join; one number less than there are parts.
+
+    Parts join by links of the spanning tree, or faintly, by how high the lower of their peaks is. Of the faint ways
+    those to the highest peak are enough: no other is higher for either end.
+    """
     links, count = look.spanning_trees[Landscape.PLAIN], int(labels.max()) + 1
     peak = np.full(count, -np.inf)
     np.maximum.at(peak, labels, look.density[Landscape.PLAIN])
-    saddle = np.full((count, count), -np.inf)
-    # A link outside the tree is the lowest of a round of links, also where parts are one point each: no part joins by
-    # it first. The highest links come last here, and of several values for one entry the last stays.
-    saddle[labels[links.first[::-1]], labels[links.second[::-1]]] = links.levels[::-1]
-    faintest = np.minimum.outer(peak, peak) + Landscape.PLAIN.value * math.log(FAINTEST)
-    saddle = np.maximum(faintest, np.maximum(saddle, saddle.T))
-    row, column = np.triu_indices(count, 1)
-    order = np.argsort(-saddle[row, column], kind="stable")
+    first, second = labels[links.first], labels[links.second]
+    between = np.flatnonzero(first != second)
+    others = np.delete(np.arange(count), peak.argmax())
+    first, second = np.r_[first[between], np.full(count - 1, peak.argmax())], np.r_[second[between], others]
+    faintest = np.minimum(peak[first], peak[second]) + Landscape.PLAIN.value * math.log(FAINTEST)
+    levels = np.maximum(faintest, np.r_[links.levels[between], np.full(count - 1, -np.inf)])
+    order = np.argsort(-levels, kind="stable")
     sets = _GrowingSets(peak, np.ones(count))
-    merges = zip(row[order].tolist(), column[order].tolist(), saddle[row, column][order].tolist(), strict=True)
+    merges = zip(first[order].tolist(), second[order].tolist(), levels[order].tolist(), strict=True)
     joins = (sets.join(a, b, level, 1)[1] for a, b, level in merges if sets.root(a) != sets.root(b))
     return np.maximum(list(islice(joins, count - 1)), 0.0)
 
