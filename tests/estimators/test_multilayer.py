@@ -177,16 +177,23 @@ def test_a_single_piece_has_one_layer_and_no_cut():
         lambda: datasets.moons(300, noise=0.05, random_state=0)[0],
         lambda: blobs(4)[0],
         lambda: np.random.default_rng(0).normal(size=(120, 5)),
-        lambda: np.repeat(blobs(3)[0], 3, axis=0),
     ],
-    ids=["rings", "moons", "blobs", "cloud", "copies"],
+    ids=["rings", "moons", "blobs", "cloud"],
 )
 def test_both_estimators_find_the_same_parts(sample):
     X = sample()
     one, other = NOMAD().fit(X), MultiLayerNOMAD().fit(X)
     assert adjusted_rand_score(one.labels_, other.labels_) == 1.0
     assert one.n_manifolds_ == other.n_clusters_
-    # Of equal points, where rounding decides which one a cut leaves out, evidence is shared a little differently.
+    assert one.confidence_ == pytest.approx(other.confidence_)
+
+
+def test_both_estimators_find_the_same_parts_of_copies():
+    """Which of equal points a cut leaves out is up to rounding, and `NOMAD`, which merges them, takes another order."""
+    X = np.repeat(blobs(3)[0], 3, axis=0)
+    one, other = NOMAD().fit(X), MultiLayerNOMAD().fit(X)
+    assert adjusted_rand_score(one.labels_, other.labels_) == 1.0
+    assert one.n_manifolds_ == other.n_clusters_
     assert one.confidence_ == pytest.approx(other.confidence_, abs=1e-4)
 
 
